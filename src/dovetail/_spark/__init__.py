@@ -1,0 +1,1 @@
+"""Spark support for the offline half. Nothing online imports this package."""

@@ -1,0 +1,190 @@
+"""A pack: one file that holds several named arrays, written once and memory-mapped ever after.
+
+    magic, container version                      16 bytes
+    arrays, each aligned to 64 bytes
+    directory                                     JSON: what the pack is, and dtype, offset and length of each array
+    directory offset, length, checksum; checksum of all before it; magic
+
+Few files stay open however many arrays a segment has. The directory is checked when a pack is opened, so that no
+kernel is ever handed an array beyond the file; the checksum of the whole is for `verify`. Files are written with
+write(), never through a map: a full disk must be an error, not a bus error.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from dovetail.errors import FormatMismatch, IndexDamaged
+
+CONTAINER_VERSION = 1
+SUFFIX = ".dvt"
+_MAGIC = b"DOVETAIL"
+_HEAD = struct.Struct("<8sQ")
+_DIRECTORY_PLACE = struct.Struct("<QQQ")
+_TAIL = struct.Struct("<Q8s")
+_TAIL_SIZE = _DIRECTORY_PLACE.size + _TAIL.size
+_ALIGNMENT = 64
+_DTYPES = ("uint8", "uint32", "uint64", "int64", "float64")
+_CHECK_BLOCK = 1 << 22
+
+Array = npt.NDArray[Any]
+
+
+class Slot:
+    """The place of one array in a pack that is being written. Parts may be written in any order."""
+
+    def __init__(self, descriptor: int, dtype: np.dtype[Any], offset: int, length: int) -> None:
+        self._descriptor = descriptor
+        self.dtype = dtype
+        self.offset = offset
+        self.length = length
+
+    def write(self, part: Array, at: int = 0) -> None:
+        if at + len(part) > self.length:
+            raise ValueError(f"{len(part)} items at {at} do not fit into {self.length}")
+        items = np.ascontiguousarray(part, dtype=self.dtype)
+        _write_all(self._descriptor, items.view(np.uint8).data, self.offset + at * self.dtype.itemsize)
+
+
+class PackWriter:
+    """Writes one pack. Use as a context manager; leaving it normally makes the file whole and durable."""
+
+    def __init__(self, path: Path, name: str, version: int, segment: str) -> None:
+        self.path = path
+        self._about = {"name": name, "version": version, "segment": segment}
+        self._slots: dict[str, Slot] = {}
+        self._end = _HEAD.size
+        self.checksum = 0  # known once the pack is finished
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            os.close(self._descriptor)
+
+    def reserve(self, name: str, dtype: str, length: int) -> Slot:
+        """Room for `length` items, to be filled through the slot."""
+        if name in self._slots or dtype not in _DTYPES:
+            raise ValueError(f"cannot reserve {name} as {dtype}")
+        offset = -(-self._end // _ALIGNMENT) * _ALIGNMENT
+        slot = Slot(self._descriptor, np.dtype(dtype), offset, length)
+        self._slots[name] = slot
+        self._end = offset + length * slot.dtype.itemsize
+        return slot
+
+    def add(self, name: str, array: Array) -> None:
+        self.reserve(name, str(array.dtype), len(array)).write(array)
+
+    def _finish(self) -> None:
+        arrays = {n: {"dtype": str(s.dtype), "offset": s.offset, "length": s.length} for n, s in self._slots.items()}
+        directory = json.dumps({**self._about, "arrays": arrays}, sort_keys=True).encode()
+        place = _DIRECTORY_PLACE.pack(self._end, len(directory), xxhash.xxh3_64_intdigest(directory))
+        _write_all(self._descriptor, _HEAD.pack(_MAGIC, CONTAINER_VERSION), 0)
+        _write_all(self._descriptor, directory + place, self._end)
+        covered = self._end + len(directory) + len(place)
+        self.checksum = _checksum(self._descriptor, covered)
+        _write_all(self._descriptor, _TAIL.pack(self.checksum, _MAGIC), covered)
+        os.fsync(self._descriptor)
+
+
+class Pack:
+    """An open pack: its arrays are read-only views of the memory-mapped file."""
+
+    def __init__(self, path: Path, name: str, version: int) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _HEAD.size + _TAIL_SIZE:
+                raise IndexDamaged(f"{path.name} is damaged: {size} bytes are too few for any pack.")
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self.size = size
+        directory = self._directory()
+        if directory["name"] != name or directory["version"] != version:
+            raise FormatMismatch(
+                f"{path.name} holds {directory['name']} version {directory['version']}; this Dovetail reads "
+                f"{name} version {version}. Build the index again with `dovetail index`."
+            )
+        self.segment = str(directory["segment"])
+        self._arrays = {key: self._view(key, place) for key, place in directory["arrays"].items()}
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[name]
+
+    def names(self) -> list[str]:
+        return sorted(self._arrays)
+
+    def bytes_of(self, name: str) -> int:
+        return int(self._arrays[name].nbytes)
+
+    @property
+    def checksum(self) -> int:
+        """The checksum that the file states of itself."""
+        return int(_TAIL.unpack(self._map[-_TAIL.size :])[0])
+
+    def is_whole(self) -> bool:
+        """Whether every byte of the file is the one that was written."""
+        covered = self.size - _TAIL.size
+        (stored, magic) = _TAIL.unpack(self._map[covered:])
+        hasher = xxhash.xxh3_64()
+        for start in range(0, covered, _CHECK_BLOCK):
+            hasher.update(self._map[start : min(start + _CHECK_BLOCK, covered)])
+        return bool(hasher.intdigest() == stored and magic == _MAGIC)
+
+    def _directory(self) -> dict[str, Any]:
+        magic, container = _HEAD.unpack(self._map[: _HEAD.size])
+        if magic != _MAGIC:
+            raise IndexDamaged(f"{self.path.name} is not a file of Dovetail, or its beginning is damaged.")
+        if container != CONTAINER_VERSION:
+            raise FormatMismatch(
+                f"{self.path.name} is written in container version {container}; this Dovetail reads version "
+                f"{CONTAINER_VERSION}. Build the index again with `dovetail index`."
+            )
+        start = self.size - _TAIL_SIZE
+        offset, length, checksum = _DIRECTORY_PLACE.unpack(self._map[start : start + _DIRECTORY_PLACE.size])
+        data = self._map[offset : offset + length] if offset + length == start else b""
+        if not data or xxhash.xxh3_64_intdigest(data) != checksum:
+            raise IndexDamaged(f"{self.path.name} is damaged: its directory does not match its checksum.")
+        directory: dict[str, Any] = json.loads(data)
+        return directory
+
+    def _view(self, name: str, place: dict[str, Any]) -> Array:
+        dtype = np.dtype(place["dtype"])
+        end = place["offset"] + place["length"] * dtype.itemsize
+        if place["dtype"] not in _DTYPES or place["offset"] % _ALIGNMENT or end > self.size:
+            raise IndexDamaged(f"{self.path.name} is damaged: {name} lies outside the file.")
+        if not place["length"]:
+            return np.empty(0, dtype)
+        return np.frombuffer(self._map, dtype, place["length"], place["offset"])
+
+
+def _write_all(descriptor: int, data: bytes | memoryview, position: int) -> None:
+    """os.pwrite may write less than it was given: near a full disk, and above 2 GB."""
+    rest = memoryview(data)
+    while rest:
+        written = os.pwrite(descriptor, rest[: 1 << 30], position)
+        rest = rest[written:]
+        position += written
+
+
+def _checksum(descriptor: int, length: int) -> int:
+    hasher = xxhash.xxh3_64()
+    for start in range(0, length, _CHECK_BLOCK):
+        hasher.update(os.pread(descriptor, min(_CHECK_BLOCK, length - start), start))
+    return int(hasher.intdigest())

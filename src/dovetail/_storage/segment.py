@@ -1,0 +1,104 @@
+"""A segment: some tables, whole, with their catalog rows and every index over them. Immutable once written.
+
+    segments/<id>/segment.json     sealed: versions, counts, and length and checksum of each pack
+    segments/<id>/<part>.dvt       one pack for the catalog and one for each index
+
+The id is drawn anew by every attempt to write a segment, so that two attempts at the same work never meet.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dovetail._storage.pack import SUFFIX, Pack, PackWriter
+from dovetail._storage.sealed import checksum_of, seal, sync_folder, unseal, write_durably
+from dovetail.errors import FormatMismatch, IndexDamaged
+
+SEGMENT_VERSION = 1
+_DESCRIPTION = "segment.json"
+
+
+@dataclass(frozen=True)
+class SegmentRef:
+    """How a manifest names a segment: its id, what makes it unmistakable, and which of its tables are dead."""
+
+    id: str
+    checksum: str
+    tables: int
+    dead: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "dead": list(self.dead)}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> SegmentRef:
+        return cls(**{**values, "dead": tuple(values["dead"])})
+
+
+class SegmentWriter:
+    """Writes the packs of one segment and, last, its description."""
+
+    def __init__(self, segments: Path) -> None:
+        self.id = secrets.token_hex(8)
+        self.folder = segments / self.id
+        self.folder.mkdir(parents=True)
+        self._parts: dict[str, dict[str, Any]] = {}
+
+    def write_part(self, name: str, version: int, write: Callable[[PackWriter], None]) -> None:
+        """Write the pack `name` through `write`, and remember it for the description."""
+        path = self.folder / (name + SUFFIX)
+        with PackWriter(path, name, version, self.id) as pack:
+            write(pack)
+        self._parts[name] = {"version": version, "bytes": path.stat().st_size, "checksum": f"{pack.checksum:016x}"}
+
+    def open_part(self, name: str) -> Pack:
+        """A part that is already written: later indexes may build on earlier ones."""
+        return Pack(self.folder / (name + SUFFIX), name, self._parts[name]["version"])
+
+    def finish(self, counts: dict[str, int]) -> SegmentRef:
+        body = {"version": SEGMENT_VERSION, "id": self.id, "counts": counts, "parts": self._parts}
+        data = seal(body)
+        write_durably(self.folder / _DESCRIPTION, data)
+        sync_folder(self.folder)
+        sync_folder(self.folder.parent)
+        return SegmentRef(self.id, checksum_of(data), counts["tables"])
+
+
+class Segment:
+    """An open segment: all of its files are held, so that nobody can take them away from under a search."""
+
+    def __init__(self, segments: Path, ref: SegmentRef) -> None:
+        folder = segments / ref.id
+        data = (folder / _DESCRIPTION).read_bytes()
+        description = unseal(data, f"{ref.id}/{_DESCRIPTION}")
+        if checksum_of(data) != ref.checksum:
+            raise IndexDamaged(f"{ref.id}/{_DESCRIPTION} is not the one that the manifest names.")
+        if description["version"] != SEGMENT_VERSION:
+            raise FormatMismatch(
+                f"Segment {ref.id} has format {description['version']}; this Dovetail reads format "
+                f"{SEGMENT_VERSION}. Build the index again with `dovetail index`."
+            )
+        self.ref = ref
+        self.counts: dict[str, int] = description["counts"]
+        self.parts: dict[str, dict[str, Any]] = description["parts"]
+        self._packs = {
+            name: Pack(folder / (name + SUFFIX), name, part["version"]) for name, part in self.parts.items()
+        }
+
+    def pack(self, name: str) -> Pack:
+        return self._packs[name]
+
+    def damage(self) -> list[str]:
+        """What is wrong with the files of this segment; empty where every byte is as it was written."""
+        found = []
+        for name, pack in self._packs.items():
+            stated = self.parts[name]
+            if not pack.is_whole():
+                found.append(f"{self.ref.id}/{name}{SUFFIX}: the content does not match its checksum")
+            elif pack.segment != self.ref.id or f"{pack.checksum:016x}" != stated["checksum"]:
+                found.append(f"{self.ref.id}/{name}{SUFFIX}: a whole file, but of another segment")
+        return found

@@ -1,0 +1,182 @@
+"""One record a table and one a column, and how they lie on disk.
+
+Both are Arrow tables inside one pack, so that opening the catalog of a million columns reads nothing but a schema.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail._storage.pack import Pack, PackWriter
+from dovetail.normalise import ColumnType
+
+NAME = "catalog"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class TableRecord:
+    """A table of the lake, or a file that could not be read as one (then `error` says why)."""
+
+    table: str
+    path: str
+    fingerprint: str
+    bytes: int
+    rows: int = 0
+    error: str = ""
+    layout: str = ""  # JSON: format, encoding, dialect; what a later read of the same file needs
+    ragged_rows: int = 0
+
+
+@dataclass(frozen=True)
+class ColumnRecord:
+    """A column and its profile. `nulls` and `distinct` speak of tokens, `raw_distinct` of what is written in the file."""
+
+    column: str
+    type: ColumnType
+    rows: int
+    nulls: int
+    raw_distinct: int
+    distinct: int = 0  # known once the segment's sets are built
+    minimum: str = ""
+    maximum: str = ""
+    mean_length: float = 0.0
+    max_length: int = 0
+    number_share: float = 0.0
+    top: tuple[tuple[str, int], ...] = field(default=())
+    sample: tuple[str, ...] = field(default=())
+
+    @property
+    def uniqueness(self) -> float:
+        """Distinct values per row that has one; 1 where every value differs."""
+        filled = self.rows - self.nulls
+        return self.distinct / filled if filled else 0.0
+
+    @property
+    def is_unique(self) -> bool:
+        return 0 < self.distinct == self.rows - self.nulls
+
+    @property
+    def is_key(self) -> bool:
+        """A key candidate: every row has a value, and no two the same."""
+        return self.is_unique and self.nulls == 0
+
+
+_TABLES = pa.schema(
+    [
+        ("table", pa.string()),
+        ("path", pa.string()),
+        ("fingerprint", pa.string()),
+        ("bytes", pa.int64()),
+        ("rows", pa.int64()),
+        ("error", pa.string()),
+        ("layout", pa.string()),
+        ("ragged_rows", pa.int64()),
+        ("first_column", pa.int64()),
+        ("columns", pa.int64()),
+    ]
+)
+_TOP = pa.list_(pa.struct([("value", pa.string()), ("rows", pa.int64())]))
+_COLUMNS = pa.schema(
+    [
+        ("table", pa.int64()),
+        ("column", pa.string()),
+        ("kind", pa.string()),
+        ("type", pa.string()),
+        ("rows", pa.int64()),
+        ("nulls", pa.int64()),
+        ("raw_distinct", pa.int64()),
+        ("distinct", pa.int64()),
+        ("minimum", pa.string()),
+        ("maximum", pa.string()),
+        ("mean_length", pa.float64()),
+        ("max_length", pa.int64()),
+        ("number_share", pa.float64()),
+        ("top", _TOP),
+        ("sample", pa.list_(pa.string())),
+    ]
+)
+
+
+class CatalogWriter:
+    """Collects the records of one segment; `distinct` comes last, from the sets that were built meanwhile."""
+
+    def __init__(self) -> None:
+        self._tables: list[dict[str, Any]] = []
+        self._columns: list[dict[str, Any]] = []
+
+    @property
+    def columns(self) -> int:
+        return len(self._columns)
+
+    def add_table(self, record: TableRecord, columns: list[ColumnRecord]) -> None:
+        row = {**vars(record), "first_column": len(self._columns), "columns": len(columns)}
+        for column in columns:
+            values = {**vars(column), "table": len(self._tables), "kind": column.type.kind}
+            values["type"] = json.dumps(column.type.to_json())
+            values["top"] = [{"value": value, "rows": rows} for value, rows in column.top]
+            self._columns.append(values)
+        self._tables.append(row)
+
+    def write(self, pack: PackWriter, distinct: Any) -> None:
+        for row, count in zip(self._columns, distinct, strict=True):
+            row["distinct"] = int(count)
+        pack.add("tables", _to_bytes(self._tables, _TABLES))
+        pack.add("columns", _to_bytes(self._columns, _COLUMNS))
+
+    def counts(self) -> dict[str, int]:
+        return {
+            "tables": len(self._tables),
+            "columns": len(self._columns),
+            "rows": sum(row["rows"] for row in self._tables),
+            "bytes": sum(row["bytes"] for row in self._tables),
+        }
+
+
+class CatalogReader:
+    """The catalog of one segment: Arrow tables over the memory-mapped pack."""
+
+    def __init__(self, pack: Pack) -> None:
+        self.tables = _from_bytes(pack["tables"])
+        self.columns = _from_bytes(pack["columns"])
+
+    def table(self, number: int) -> TableRecord:
+        row = self.tables.slice(number, 1).to_pylist()[0]
+        del row["first_column"], row["columns"]
+        return TableRecord(**row)
+
+    def column_range(self, number: int) -> range:
+        """The numbers of a table's columns within the segment."""
+        first = self.tables["first_column"][number].as_py()
+        return range(first, first + self.tables["columns"][number].as_py())
+
+    def columns_of(self, number: int) -> list[ColumnRecord]:
+        place = self.column_range(number)
+        return [_column_record(row) for row in self.columns.slice(place.start, len(place)).to_pylist()]
+
+    def column(self, number: int) -> ColumnRecord:
+        return _column_record(self.columns.slice(number, 1).to_pylist()[0])
+
+
+def _column_record(row: dict[str, Any]) -> ColumnRecord:
+    del row["table"], row["kind"]
+    row["type"] = ColumnType.from_json(json.loads(row["type"]))
+    row["top"] = tuple((entry["value"], entry["rows"]) for entry in row["top"])
+    row["sample"] = tuple(row["sample"])
+    return ColumnRecord(**row)
+
+
+def _to_bytes(rows: list[dict[str, Any]], schema: pa.Schema) -> Any:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, schema) as file:
+        file.write_table(pa.Table.from_pylist(rows, schema))
+    return np.frombuffer(sink.getvalue(), np.uint8)
+
+
+def _from_bytes(data: Any) -> pa.Table:
+    return pa.ipc.open_file(pa.BufferReader(pa.py_buffer(data))).read_all()

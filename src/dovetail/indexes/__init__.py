@@ -1,0 +1,1 @@
+"""The indexes: one folder for each, the same files in each."""

@@ -1,0 +1,8 @@
+"""The indexes that every segment holds, in the order in which they are built."""
+
+from __future__ import annotations
+
+from dovetail.indexes.protocol import Index
+from dovetail.indexes.tokens import TOKENS
+
+INDEXES: tuple[Index, ...] = (TOKENS,)

@@ -1,0 +1,66 @@
+"""The registry's entry for tokens, sets and postings, with the check of their cross-references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dovetail._storage.segment import Segment
+from dovetail.indexes.tokens import format as tokens_format
+from dovetail.indexes.tokens.build import TokenBuilder
+from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.kernels import hash_strings, transpose
+from dovetail.indexes.tokens.query import TokenReader
+
+
+class TokensIndex:
+    name = tokens_format.NAME
+    version = tokens_format.VERSION
+    question = "which columns hold this value?"
+
+    def builder(self, scratch: Path, memory_bytes: int) -> TokenBuilder:
+        return TokenBuilder(scratch, memory_bytes)
+
+    def open(self, segment: Segment) -> TokenReader:
+        return TokenReader(segment)
+
+    def check(self, segment: Segment) -> Iterator[str]:
+        arrays = TokenArrays(segment.pack(self.name))
+        for problem in _broken_references(arrays):
+            yield f"{segment.ref.id}/{self.name}: {problem}"
+
+
+def _broken_references(arrays: TokenArrays) -> Iterator[str]:
+    for name in ("token_offsets", "posting_offsets", "set_offsets"):
+        if np.any(np.diff(getattr(arrays, name)) < 0):
+            yield f"{name} goes backwards"
+            return
+    if arrays.tokens and int(arrays.set_tokens.max()) >= arrays.tokens:
+        yield "a set names a token that does not exist"
+        return
+    if arrays.tokens and int(arrays.posting_columns.max()) >= arrays.columns:
+        yield "a posting names a column that does not exist"
+        return
+    offsets, columns, _ = transpose(arrays.set_offsets, arrays.set_tokens, arrays.set_counts, arrays.tokens)
+    if not (np.array_equal(offsets, arrays.posting_offsets) and np.array_equal(columns, arrays.posting_columns)):
+        yield "sets and postings disagree"
+    if np.any(np.diff(np.diff(arrays.posting_offsets)) < 0):
+        yield "tokens are not in the order of their frequency"
+    if np.any(arrays.set_counts == 0):
+        yield "a set holds a token that stands in no row"
+    if not np.array_equal(np.sort(arrays.hash_ids), np.arange(arrays.tokens)):
+        yield "the hash table does not name every token once"
+        return
+    if not _hashes_match(arrays):
+        yield "the hash table does not match the tokens"
+
+
+def _hashes_match(arrays: TokenArrays) -> bool:
+    hashes = hash_strings(arrays.token_bytes, arrays.token_offsets)
+    ascending = bool(np.all(arrays.hashes[1:] >= arrays.hashes[:-1]))
+    return ascending and np.array_equal(hashes[arrays.hash_ids], arrays.hashes)
+
+
+TOKENS = TokensIndex()

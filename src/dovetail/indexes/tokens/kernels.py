@@ -1,0 +1,190 @@
+"""Kernels over tokens, sets and postings. Inputs are read-only C arrays; offsets were checked before.
+
+The compiled functions keep their plain Python form as `.py_func`, which the tests use as the oracle.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+_P1 = np.uint64(11400714785074694791)
+_P2 = np.uint64(14029467366897019727)
+_P3 = np.uint64(1609587929392839161)
+_P4 = np.uint64(9650029242287828579)
+_P5 = np.uint64(2870177450012600261)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _rotate(value: Any, by: int) -> Any:
+    return (value << np.uint64(by)) | (value >> np.uint64(64 - by))
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _round(accumulator: Any, lane: Any) -> Any:
+    return _rotate(accumulator + lane * _P2, 31) * _P1
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _merge_round(accumulator: Any, value: Any) -> Any:
+    return (accumulator ^ _round(np.uint64(0), value)) * _P1 + _P4
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _read(content: Array, at: int, width: int) -> Any:
+    """A little-endian integer of `width` bytes."""
+    value = np.uint64(0)
+    for i in range(width):
+        value |= np.uint64(content[at + i]) << np.uint64(8 * i)
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def _hash_bytes(content: Array, start: int, stop: int) -> Any:
+    """XXH64 with seed 0, as its specification has it."""
+    length = stop - start
+    at = start
+    if length >= 32:
+        v1, v2, v3, v4 = _P1 + _P2, _P2, np.uint64(0), np.uint64(0) - _P1
+        while at + 32 <= stop:
+            v1 = _round(v1, _read(content, at, 8))
+            v2 = _round(v2, _read(content, at + 8, 8))
+            v3 = _round(v3, _read(content, at + 16, 8))
+            v4 = _round(v4, _read(content, at + 24, 8))
+            at += 32
+        result = _rotate(v1, 1) + _rotate(v2, 7) + _rotate(v3, 12) + _rotate(v4, 18)
+        result = _merge_round(_merge_round(_merge_round(_merge_round(result, v1), v2), v3), v4)
+    else:
+        result = _P5
+    result += np.uint64(length)
+    while at + 8 <= stop:
+        result = _rotate(result ^ _round(np.uint64(0), _read(content, at, 8)), 27) * _P1 + _P4
+        at += 8
+    if at + 4 <= stop:
+        result = _rotate(result ^ (_read(content, at, 4) * _P1), 23) * _P2 + _P3
+        at += 4
+    while at < stop:
+        result = _rotate(result ^ (np.uint64(content[at]) * _P5), 11) * _P1
+        at += 1
+    result = (result ^ (result >> np.uint64(33))) * _P2
+    result = (result ^ (result >> np.uint64(29))) * _P3
+    return result ^ (result >> np.uint64(32))
+
+
+@numba.njit(cache=True, nogil=True)
+def hash_strings(content: Array, offsets: Array) -> Array:
+    hashes = np.empty(len(offsets) - 1, np.uint64)
+    for i in range(len(hashes)):
+        hashes[i] = _hash_bytes(content, offsets[i], offsets[i + 1])
+    return hashes
+
+
+@numba.njit(cache=True, nogil=True)
+def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) -> tuple[Array, int]:
+    """Fold entries of the same column and token into the first of them, in place; columns must not decrease.
+
+    Returns how many columns hold each token, and how many entries are left at the front of the arrays.
+    """
+    frequency = np.zeros(distinct, np.int64)
+    last_column = np.full(distinct, -1, np.int64)
+    last_place = np.zeros(distinct, np.int64)
+    kept = 0
+    for i in range(len(codes)):
+        code = codes[i]
+        if last_column[code] == columns[i]:
+            counts[last_place[code]] += counts[i]
+            continue
+        last_column[code] = columns[i]
+        last_place[code] = kept
+        frequency[code] += 1
+        codes[kept], columns[kept], counts[kept] = code, columns[i], counts[i]
+        kept += 1
+    return frequency, kept
+
+
+@numba.njit(cache=True, nogil=True)
+def order_by_frequency(by_hash: Array, frequency: Array) -> Array:
+    """A stable counting sort: rarest tokens first, equally rare ones by hash."""
+    highest = 0
+    for i in range(len(frequency)):
+        highest = max(highest, frequency[i])
+    starts = np.zeros(highest + 2, np.int64)
+    for i in range(len(frequency)):
+        starts[frequency[i] + 1] += 1
+    for i in range(1, len(starts)):
+        starts[i] += starts[i - 1]
+    order = np.empty(len(frequency), np.int64)
+    for i in range(len(by_hash)):
+        code = by_hash[i]
+        order[starts[frequency[code]]] = code
+        starts[frequency[code]] += 1
+    return order
+
+
+@numba.njit(cache=True, nogil=True)
+def transpose(offsets: Array, members: Array, counts: Array, groups: int) -> tuple[Array, Array, Array]:
+    """Turn lists of members by owner (CSR) into lists of owners by member, each ascending, with their counts."""
+    turned_offsets = np.zeros(groups + 1, np.int64)
+    for i in range(len(members)):
+        turned_offsets[members[i] + 1] += 1
+    for i in range(groups):
+        turned_offsets[i + 1] += turned_offsets[i]
+    cursor = turned_offsets[:-1].copy()
+    owners = np.empty(len(members), np.uint32)
+    turned_counts = np.empty(len(members), np.uint32)
+    for owner in range(len(offsets) - 1):
+        for i in range(offsets[owner], offsets[owner + 1]):
+            place = cursor[members[i]]
+            owners[place] = owner
+            turned_counts[place] = counts[i]
+            cursor[members[i]] = place + 1
+    return turned_offsets, owners, turned_counts
+
+
+@numba.njit(cache=True, nogil=True)
+def gather_strings(content: Array, offsets: Array, order: Array) -> tuple[Array, Array]:
+    """The strings at `order`, as new bytes and offsets."""
+    new_offsets = np.zeros(len(order) + 1, np.int64)
+    for i in range(len(order)):
+        new_offsets[i + 1] = new_offsets[i] + offsets[order[i] + 1] - offsets[order[i]]
+    new_content = np.empty(new_offsets[-1], np.uint8)
+    for i in range(len(order)):
+        start = offsets[order[i]]
+        target = new_offsets[i]
+        for k in range(new_offsets[i + 1] - target):
+            new_content[target + k] = content[start + k]
+    return new_content, new_offsets
+
+
+@numba.njit(cache=True, nogil=True)
+def find_tokens(
+    hashes: Array, ids: Array, content: Array, offsets: Array, asked_hashes: Array, asked: Array, asked_offsets: Array
+) -> Array:
+    """The id of each asked token, or -1. Where 64-bit hashes meet, the bytes decide."""
+    found = np.full(len(asked_hashes), -1, np.int64)
+    for i in range(len(asked_hashes)):
+        low, high = 0, len(hashes)
+        while low < high:
+            middle = (low + high) >> 1
+            if hashes[middle] < asked_hashes[i]:
+                low = middle + 1
+            else:
+                high = middle
+        length = asked_offsets[i + 1] - asked_offsets[i]
+        while low < len(hashes) and hashes[low] == asked_hashes[i]:
+            start = offsets[ids[low]]
+            same = offsets[ids[low] + 1] - start == length
+            for k in range(length):
+                if not same:
+                    break
+                same = content[start + k] == asked[asked_offsets[i] + k]
+            if same:
+                found[i] = ids[low]
+                break
+            low += 1
+    return found

@@ -1,0 +1,53 @@
+"""Asking the tokens pack of one segment: from values to columns and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail._storage.segment import Segment
+from dovetail.indexes.tokens.core import as_buffers, as_strings, hash_tokens
+from dovetail.indexes.tokens.format import NAME, TokenArrays
+from dovetail.indexes.tokens.kernels import find_tokens, gather_strings
+
+Array = npt.NDArray[Any]
+
+
+class TokenReader:
+    """The dictionary, sets and postings of one segment. Ids and column numbers are the segment's own."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.arrays = TokenArrays(segment.pack(NAME))
+
+    def find(self, tokens: pa.Array) -> Array:
+        """The id of each token, or -1 where no column of this segment holds it."""
+        arrays = self.arrays
+        return find_tokens(
+            arrays.hashes, arrays.hash_ids, arrays.token_bytes, arrays.token_offsets,
+            hash_tokens(tokens), *as_buffers(tokens),
+        )  # fmt: skip
+
+    def tokens(self, ids: Array) -> pa.LargeStringArray:
+        return as_strings(*gather_strings(self.arrays.token_bytes, self.arrays.token_offsets, ids.astype(np.int64)))
+
+    def columns_with(self, token: int) -> Array:
+        """The columns that hold the token, ascending."""
+        offsets = self.arrays.posting_offsets
+        return self.arrays.posting_columns[offsets[token] : offsets[token + 1]]
+
+    def set_of(self, column: int) -> tuple[Array, Array]:
+        """The ids of the column's tokens, ascending, and in how many rows each stands."""
+        place = slice(self.arrays.set_offsets[column], self.arrays.set_offsets[column + 1])
+        return self.arrays.set_tokens[place], self.arrays.set_counts[place]
+
+    def rows_with(self, token: int, column: int) -> int:
+        """In how many rows of the column the token stands."""
+        members, counts = self.set_of(column)
+        place = int(np.searchsorted(members, token))
+        return int(counts[place]) if place < len(members) and members[place] == token else 0
+
+    def set_sizes(self) -> Array:
+        return np.diff(self.arrays.set_offsets)

@@ -1,0 +1,137 @@
+"""Tokens, sets and postings against a brute-force dictionary."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dovetail._storage.segment import Segment, SegmentWriter
+from dovetail.indexes.protocol import Piece
+from dovetail.indexes.tokens import TOKENS, TokenReader
+from dovetail.indexes.tokens.core import as_buffers, hash_tokens
+from dovetail.indexes.tokens.kernels import find_tokens, merge_repeats, order_by_frequency, transpose
+
+Columns = list[list[list[str]]]  # columns, each of pieces, each of values
+
+PLENTY = 1 << 30
+
+
+def build(folder: Path, columns: Columns, memory_bytes: int = PLENTY) -> Segment:
+    writer = SegmentWriter(folder)
+    scratch = folder / f"scratch-{writer.id}"
+    scratch.mkdir()
+    builder = TOKENS.builder(scratch, memory_bytes)
+    for number, pieces in enumerate(columns):
+        for values in pieces:
+            counts = Counter(values)
+            tokens = pa.array(list(counts), pa.large_string())
+            builder.add(Piece(number, tokens, np.array(list(counts.values()), np.int64)))
+    counts = builder.finish(writer, len(columns))
+    return Segment(folder, writer.finish({"tables": 0, **counts}))
+
+
+def contents(reader: TokenReader) -> list[dict[str, int]]:
+    found = []
+    for column in range(reader.arrays.columns):
+        ids, counts = reader.set_of(column)
+        assert np.all(np.diff(ids.astype(np.int64)) > 0)
+        found.append(dict(zip(reader.tokens(ids).to_pylist(), counts.tolist(), strict=True)))
+    return found
+
+
+words = st.text(st.characters(codec="utf-8"), max_size=40)
+small_words = st.sampled_from(["", "a", "b", "ab", "ä", "x" * 70, "zürich"])
+columns_of_pieces = st.lists(st.lists(st.lists(words | small_words, max_size=12), max_size=3), max_size=8)
+
+
+@given(columns=columns_of_pieces, memory_bytes=st.sampled_from([1, 300, PLENTY]))
+def test_equals_brute_force(tmp_path_factory, columns, memory_bytes):
+    segment = build(tmp_path_factory.mktemp("segments"), columns, memory_bytes)
+    reader = TOKENS.open(segment)
+    truth = [dict(Counter(value for piece in pieces for value in piece)) for pieces in columns]
+    assert contents(reader) == truth
+    assert list(TOKENS.check(segment)) == []
+    assert segment.damage() == []
+
+    holders = defaultdict(list)
+    for number, column in enumerate(truth):
+        for token in column:
+            holders[token].append(number)
+    asked = pa.array([*holders, "never seen", "x" * 71], pa.large_string())
+    ids = reader.find(asked)
+    assert ids[-2:].tolist() == [-1, -1]
+    for token, token_id in zip(holders, ids[:-2], strict=True):
+        assert reader.columns_with(token_id).tolist() == holders[token]
+        for number in holders[token]:
+            assert reader.rows_with(token_id, number) == truth[number][token]
+    frequencies = np.diff(reader.arrays.posting_offsets)
+    assert np.all(np.diff(frequencies) >= 0), "ids rise with frequency"
+
+
+@given(st.lists(words | st.text(min_size=30, max_size=300), max_size=20))
+def test_hash_is_xxh64(values):
+    expected = [xxhash.xxh64_intdigest(value.encode()) for value in values]
+    assert hash_tokens(pa.array(values, pa.large_string())).tolist() == expected
+
+
+def test_hash_of_a_slice():
+    values = pa.array(["a", "bc", "def", "ghij"], pa.string())
+    assert hash_tokens(values.slice(1, 2)).tolist() == hash_tokens(pa.array(["bc", "def"])).tolist()
+
+
+def test_where_hashes_meet_the_bytes_decide():
+    content, offsets = as_buffers(pa.array(["same", "hash", "here"]))
+    hashes = np.array([7, 7, 7], np.uint64)
+    ids = np.array([2, 0, 1], np.uint32)
+    asked, asked_offsets = as_buffers(pa.array(["hash", "here", "same", "else", "sam"]))
+    found = find_tokens(hashes, ids, content, offsets, np.full(5, 7, np.uint64), asked, asked_offsets)
+    assert found.tolist() == [1, 2, 0, -1, -1]
+
+
+@given(st.lists(st.lists(st.integers(0, 6), max_size=9), min_size=1, max_size=6))
+def test_kernels_equal_their_plain_form(columns):
+    codes = np.array([code for column in columns for code in column], np.int32)
+    owners = np.repeat(np.arange(len(columns), dtype=np.uint32), [len(column) for column in columns])
+    counts = np.ones(len(codes), np.int64)
+    results = []
+    for merge, order, turn in (
+        (merge_repeats, order_by_frequency, transpose),
+        (merge_repeats.py_func, order_by_frequency.py_func, transpose.py_func),
+    ):
+        c, o, n = codes.copy(), owners.copy(), counts.copy()
+        frequency, kept = merge(c, o, n, 7)
+        by_hash = np.array([3, 1, 6, 0, 5, 2, 4])
+        offsets = np.searchsorted(o[:kept], np.arange(len(columns) + 1))
+        results.append([frequency, c[:kept], o[:kept], n[:kept], order(by_hash, frequency)])
+        results[-1] += turn(offsets, c[:kept], n[:kept], 7)
+    for compiled, plain in zip(*results, strict=True):
+        np.testing.assert_array_equal(compiled, plain)
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "value", "said"),
+    [
+        ("set_tokens", 0, 99, "token that does not exist"),
+        ("set_tokens", 0, 1, "disagree"),
+        ("posting_columns", 0, 99, "column that does not exist"),
+        ("set_counts", 0, 0, "stands in no row"),
+        ("hash_ids", 0, 2, "every token once"),
+        ("hashes", 0, 5, "hash table does not match"),
+        ("token_bytes", 0, 5, "hash table does not match"),
+        ("set_offsets", 1, 9, "goes backwards"),
+    ],
+)
+def test_check_names_broken_references(tmp_path, monkeypatch, array, place, value, said):
+    segment = build(tmp_path, [[["a", "b"]], [["a", "c"]]])
+    original = segment.pack("tokens")._arrays[array]
+    broken = original.copy()
+    broken[place] = value
+    monkeypatch.setitem(segment.pack("tokens")._arrays, array, broken)
+    assert any(said in problem for problem in TOKENS.check(segment))
