@@ -1,0 +1,85 @@
+"""The classes of values that evidence counts, by name; and the hash table of values known by heart.
+
+The codes are those that the kernels write, which keep their own because of Numba's cache.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from dovetail.normalise import _date_kernels as dates
+from dovetail.normalise import _value_kernels as values
+from dovetail.normalise.null_markers import BOOLEANS, NOT_AVAILABLE, NULL_MARKERS, SENTINELS
+
+_SLOTS = 251
+
+
+class ValueClass(IntEnum):
+    """What a single folded value looks like."""
+
+    TEXT = values.TEXT
+    MISSING = values.MISSING
+    MARKER = values.MARKER
+    NOT_AVAILABLE = values.NOT_AVAILABLE
+    SENTINEL = values.SENTINEL
+    INTEGER = values.INTEGER
+    REAL = values.REAL
+    EXPONENT = values.EXPONENT
+    LEADING_ZERO = values.LEADING_ZERO
+    BOOLEAN = values.BOOLEAN
+    YEAR_DASH = dates.YEAR_DASH_DATE
+    YEAR_SLASH = dates.YEAR_SLASH_DATE
+    DOT = dates.DOT_DATE
+    SLASH_EITHER = dates.SLASH_EITHER
+    SLASH_DAY_FIRST = dates.SLASH_DAY_FIRST
+    SLASH_MONTH_FIRST = dates.SLASH_MONTH_FIRST
+    DASH_EITHER = dates.DASH_EITHER
+    DASH_DAY_FIRST = dates.DASH_DAY_FIRST
+    DASH_MONTH_FIRST = dates.DASH_MONTH_FIRST
+    DAY_MONTH = dates.DAY_MONTH_DATE
+    DAY_MONTH_DASH = dates.DAY_MONTH_DASH_DATE
+    MONTH_DAY = dates.MONTH_DAY_DATE
+    TIMESTAMP = dates.TIMESTAMP_VALUE
+
+
+NUMBERS = (ValueClass.SENTINEL, ValueClass.INTEGER, ValueClass.REAL, ValueClass.EXPONENT)
+"""Numbers by which a column is numeric; with a leading zero they make it text."""
+
+DATES = tuple(kind for kind in ValueClass if kind >= ValueClass.YEAR_DASH)
+"""Dates and timestamps of all formats."""
+
+
+def _hash_table() -> tuple[values.Keys, values.Classes]:
+    """The values known by heart and their classes, as ``look_up`` reads them."""
+    known = {
+        **dict.fromkeys(NULL_MARKERS, ValueClass.MARKER),
+        **dict.fromkeys(SENTINELS, ValueClass.SENTINEL),
+        **dict.fromkeys(BOOLEANS, ValueClass.BOOLEAN),
+        NOT_AVAILABLE: ValueClass.NOT_AVAILABLE,
+    }
+    keys = np.full(_SLOTS, values.NO_KEY, dtype=np.int64)
+    codes = np.zeros(_SLOTS, dtype=np.uint8)
+    for text, kind in known.items():
+        key = _key(text)
+        slot = key % _SLOTS
+        while keys[slot] != values.NO_KEY:
+            slot = (slot + 1) % _SLOTS
+        keys[slot], codes[slot] = key, kind
+    keys.setflags(write=False)
+    codes.setflags(write=False)
+    return keys, codes
+
+
+def _key(text: str) -> int:
+    """What the kernel ``pack`` computes, without compiling it at import."""
+    data = text.encode()
+    if len(data) > values.LONGEST_KEY:
+        raise ValueError(
+            f"found {text!r} of {len(data)} bytes; at most {values.LONGEST_KEY} can be looked up"
+        )
+    return int.from_bytes(data, "big") + (len(data) << 56)
+
+
+KEYS, KEY_CLASSES = _hash_table()

@@ -1,0 +1,121 @@
+"""Evidence of a column's type: how many rows and distinct values look like what.
+
+Evidence of the slices of a big column adds up to the evidence of the column, in any order. Distinct values
+that occur in two slices are counted in both, so after merging the counts of values are upper bounds; the
+counts of rows, which alone decide the type, are exact.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.normalise._arrow import read
+from dovetail.normalise._date_kernels import classify_dates
+from dovetail.normalise._value_kernels import classify_values, tally
+from dovetail.normalise.classes import DATES, KEY_CLASSES, KEYS, NUMBERS, ValueClass
+from dovetail.normalise.column_type import ColumnType
+
+_CLASSES = len(ValueClass)
+_NOTHING = (0,) * _CLASSES
+
+
+@dataclass(frozen=True)
+class TypeEvidence:
+    """Rows and distinct values by class of value, each in the order of ``ValueClass``."""
+
+    class_rows: tuple[int, ...] = _NOTHING
+    class_values: tuple[int, ...] = _NOTHING
+
+    def __add__(self, other: TypeEvidence) -> TypeEvidence:
+        return TypeEvidence(
+            tuple(map(int.__add__, self.class_rows, other.class_rows)),
+            tuple(map(int.__add__, self.class_values, other.class_values)),
+        )
+
+    def rows_of(self, classes: Iterable[ValueClass]) -> int:
+        """Rows whose value is of one of these classes."""
+        return sum(self.class_rows[kind] for kind in classes)
+
+    @property
+    def rows(self) -> int:
+        """All rows, nulls included."""
+        return sum(self.class_rows)
+
+    @property
+    def distinct_values(self) -> int:
+        """Distinct folded values that are not null markers in every column; an upper bound after merging."""
+        return (
+            sum(self.class_values)
+            - self.class_values[ValueClass.MISSING]
+            - self.class_values[ValueClass.MARKER]
+        )
+
+    def null_rows(self, column_type: ColumnType) -> int:
+        """Rows without a token, in a column of this type."""
+        return self.rows_of(null_classes(column_type))
+
+    @property
+    def number_share(self) -> float:
+        """The share of numbers among the rows that hold a value or ``na``."""
+        return self._share((*NUMBERS, ValueClass.LEADING_ZERO))
+
+    @property
+    def date_share(self) -> float:
+        """The share of dates and timestamps among the rows that hold a value or ``na``."""
+        return self._share(DATES)
+
+    def _share(self, classes: Iterable[ValueClass]) -> float:
+        filled = self.rows - self.rows_of((ValueClass.MISSING, ValueClass.MARKER))
+        return self.rows_of(classes) / filled if filled else 0.0
+
+    def to_json(self) -> str:
+        """One line of JSON with the classes that occur."""
+        return json.dumps({"rows": _by_name(self.class_rows), "values": _by_name(self.class_values)})
+
+    @classmethod
+    def from_json(cls, text: str) -> TypeEvidence:
+        """The evidence that ``to_json`` wrote."""
+        stored = json.loads(text)
+        return cls(_in_order(stored["rows"]), _in_order(stored["values"]))
+
+
+def _by_name(counts: tuple[int, ...]) -> dict[str, int]:
+    return {kind.name.lower(): counts[kind] for kind in ValueClass if counts[kind]}
+
+
+def _in_order(counts: dict[str, int]) -> tuple[int, ...]:
+    found = {ValueClass[name.upper()]: count for name, count in counts.items()}
+    return tuple(found.get(kind, 0) for kind in ValueClass)
+
+
+def null_classes(column_type: ColumnType) -> tuple[ValueClass, ...]:
+    """The classes of values that are null in a column of this type."""
+    classes = [ValueClass.MISSING, ValueClass.MARKER]
+    if column_type.na_is_null:
+        classes.append(ValueClass.NOT_AVAILABLE)
+    if column_type.sentinels_are_null:
+        classes.append(ValueClass.SENTINEL)
+    return tuple(classes)
+
+
+def gather(folded: pa.Array, counts: npt.NDArray[np.integer]) -> TypeEvidence:
+    """The evidence of distinct folded values, of which the i-th occurs in ``counts[i]`` rows."""
+    if len(counts) != len(folded):
+        raise ValueError(
+            f"found {len(counts)} counts for {len(folded)} values; give one count for each value"
+        )
+    strings = read(folded)
+    data, offsets = strings.data, strings.offsets
+    classes = np.empty(strings.length, dtype=np.uint8)
+    if classify_values(data, offsets, strings.valid, KEYS, KEY_CLASSES, classes):
+        classify_dates(data, offsets, classes)
+    totals = np.zeros((2, _CLASSES), dtype=np.int64)
+    tally(classes, np.ascontiguousarray(counts, dtype=np.int64), totals[0], totals[1])
+    rows, values = totals.tolist()
+    return TypeEvidence(tuple(rows), tuple(values))
