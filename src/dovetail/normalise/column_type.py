@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from dovetail.normalise.dates import BY_NAME
 
@@ -30,11 +30,11 @@ class ColumnType:
         if self.date_format and self.date_format not in BY_NAME:
             raise ValueError(f"found the date format {self.date_format!r}; allowed are {', '.join(BY_NAME)}")
 
-    def to_json(self) -> str:
-        """One line of JSON, the same for equal types."""
-        return json.dumps(asdict(self), sort_keys=True)
+    def to_json(self) -> dict[str, str | bool]:
+        """The type as what JSON can hold."""
+        return asdict(self)
 
     @classmethod
-    def from_json(cls, text: str) -> ColumnType:
-        """The type that ``to_json`` wrote."""
-        return cls(**json.loads(text))
+    def from_json(cls, stored: dict[str, Any]) -> ColumnType:
+        """The type that ``to_json`` gave."""
+        return cls(**stored)

@@ -7,7 +7,6 @@ counts of rows, which alone decide the type, are exact.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,28 +59,26 @@ class TypeEvidence:
         """Rows without a token, in a column of this type."""
         return self.rows_of(null_classes(column_type))
 
-    @property
-    def number_share(self) -> float:
-        """The share of numbers among the rows that hold a value or ``na``."""
-        return self._share((*NUMBERS, ValueClass.LEADING_ZERO))
+    def number_share(self, column_type: ColumnType) -> float:
+        """The share of numbers, leading zeros or not, among the rows that have a token."""
+        return self._share((*NUMBERS, ValueClass.LEADING_ZERO), column_type)
 
-    @property
-    def date_share(self) -> float:
-        """The share of dates and timestamps among the rows that hold a value or ``na``."""
-        return self._share(DATES)
+    def date_share(self, column_type: ColumnType) -> float:
+        """The share of dates and timestamps among the rows that have a token."""
+        return self._share(DATES, column_type)
 
-    def _share(self, classes: Iterable[ValueClass]) -> float:
-        filled = self.rows - self.rows_of((ValueClass.MISSING, ValueClass.MARKER))
-        return self.rows_of(classes) / filled if filled else 0.0
+    def _share(self, classes: Iterable[ValueClass], column_type: ColumnType) -> float:
+        nulls = null_classes(column_type)
+        filled = self.rows - self.rows_of(nulls)
+        return self.rows_of(kind for kind in classes if kind not in nulls) / filled if filled else 0.0
 
-    def to_json(self) -> str:
-        """One line of JSON with the classes that occur."""
-        return json.dumps({"rows": _by_name(self.class_rows), "values": _by_name(self.class_values)})
+    def to_json(self) -> dict[str, dict[str, int]]:
+        """The classes that occur, as what JSON can hold."""
+        return {"rows": _by_name(self.class_rows), "values": _by_name(self.class_values)}
 
     @classmethod
-    def from_json(cls, text: str) -> TypeEvidence:
-        """The evidence that ``to_json`` wrote."""
-        stored = json.loads(text)
+    def from_json(cls, stored: dict[str, dict[str, int]]) -> TypeEvidence:
+        """The evidence that ``to_json`` gave."""
         return cls(_in_order(stored["rows"]), _in_order(stored["values"]))
 
 

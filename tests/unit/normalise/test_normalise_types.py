@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -243,11 +245,12 @@ def test_evidence_tells_the_catalog_its_shares() -> None:
     evidence = evidence_of(["a", "1", "007", "2004-06-12", "NA", "?", None], [4, 2, 1, 2, 1, 5, 3])
     assert evidence.rows == 18
     assert evidence.distinct_values == 5
-    assert evidence.number_share == 0.3
-    assert evidence.date_share == 0.2
+    assert evidence.number_share(ColumnType("text")) == 0.3
+    assert evidence.date_share(ColumnType("text")) == 0.2
+    assert evidence.number_share(ColumnType("text", na_is_null=True)) == 3 / 9
     assert evidence.null_rows(ColumnType("text")) == 8
     assert evidence.null_rows(ColumnType("integer", na_is_null=True)) == 9
-    assert TypeEvidence().number_share == 0.0
+    assert TypeEvidence().number_share(ColumnType("empty")) == 0.0
 
 
 def test_evidence_wants_a_count_for_each_value() -> None:
@@ -257,9 +260,9 @@ def test_evidence_wants_a_count_for_each_value() -> None:
 
 def test_types_and_evidence_survive_json() -> None:
     evidence = evidence_of(["a", "1", "31/12/2004", None])
-    assert TypeEvidence.from_json(evidence.to_json()) == evidence
+    assert TypeEvidence.from_json(json.loads(json.dumps(evidence.to_json()))) == evidence
     column_type = type_of(["31/12/2004"])
-    assert ColumnType.from_json(column_type.to_json()) == column_type
+    assert ColumnType.from_json(json.loads(json.dumps(column_type.to_json()))) == column_type
 
 
 def test_unknown_kinds_and_formats_are_refused() -> None:
