@@ -40,15 +40,17 @@ class Snapshot:
 def open_snapshot(path: Path) -> Snapshot:
     """The newest generation. A writer may replace it meanwhile: then the still newer one is opened."""
     while True:
-        generation = _newest_generation(path)
-        if generation == 0:
-            raise NotAnIndex(f"{path} holds no index. Make one with `dovetail index LAKE --to {path}`.")
+        generation = _require_generation(path)
         try:
             manifest = _read_manifest(path, generation)
             return Snapshot(path, manifest, tuple(Segment(path / _SEGMENTS, ref) for ref in manifest.segments))
         except FileNotFoundError:
             if _newest_generation(path) == generation:
                 raise
+
+
+def newest_manifest(path: Path) -> Manifest:
+    return _read_manifest(path, _require_generation(path))
 
 
 class IndexWriter:
@@ -76,8 +78,8 @@ class IndexWriter:
         sync_folder(self.path)
         self.manifest = manifest
 
-    def clean(self) -> None:
-        """Remove what no reader can ask for any more: old generations, unnamed segments, drafts, staging."""
+    def clean_segments(self) -> None:
+        """Remove what no new reader can ask for any more: old generations, drafts, segments that none names."""
         named = {segment.id for segment in self.manifest.segments}
         newest = f"manifest-{self.manifest.generation}.json"
         for file in self.path.glob("manifest-*"):
@@ -86,6 +88,9 @@ class IndexWriter:
         for folder in self.segments.glob("*"):
             if folder.name not in named:
                 shutil.rmtree(folder)
+
+    def clean_staging(self) -> None:
+        """Remove what a build has set aside, its own or one that was killed."""
         if self.staging.exists():
             shutil.rmtree(self.staging)
 
@@ -93,8 +98,8 @@ class IndexWriter:
 @contextlib.contextmanager
 def open_writer(path: Path, create: Manifest | None = None) -> Iterator[IndexWriter]:
     """The one writer of the index at `path`; with `create`, an absent index begins as that generation 0."""
-    if create is None and _newest_generation(path) == 0:
-        raise NotAnIndex(f"{path} holds no index. Make one with `dovetail index LAKE --to {path}`.")
+    if create is None:
+        _require_generation(path)
     _refuse_foreign_folder(path)
     try:
         (path / _SEGMENTS).mkdir(parents=True, exist_ok=True)
@@ -112,8 +117,13 @@ def open_writer(path: Path, create: Manifest | None = None) -> Iterator[IndexWri
         manifest = _read_manifest(path, generation) if generation else create
         assert manifest is not None
         writer = IndexWriter(path, manifest)
-        writer.clean()
-        yield writer
+        writer.clean_segments()
+        writer.clean_staging()
+        try:
+            yield writer
+        finally:
+            writer.clean_segments()
+            writer.clean_staging()
     finally:
         os.close(lock)
 
@@ -124,6 +134,13 @@ def _newest_generation(path: Path) -> int:
         return 0
     matches = (_MANIFEST.fullmatch(entry.name) for entry in path.iterdir())
     return max((int(match[1]) for match in matches if match), default=0)
+
+
+def _require_generation(path: Path) -> int:
+    generation = _newest_generation(path)
+    if generation == 0:
+        raise NotAnIndex(f"{path} holds no index. Make one with `dovetail index LAKE --to {path}`.")
+    return generation
 
 
 def _read_manifest(path: Path, generation: int) -> Manifest:

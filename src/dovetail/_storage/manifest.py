@@ -25,6 +25,7 @@ class Manifest:
     segments: tuple[SegmentRef, ...] = ()
     roots: tuple[dict[str, Any], ...] = ()
     settings: Settings = field(default_factory=Settings)
+    statistics: dict[str, int] = field(default_factory=dict)  # of the whole lake, dead tables left out
 
     def next(self, **changes: Any) -> Manifest:
         return replace(self, generation=self.generation + 1, **changes)
@@ -36,6 +37,7 @@ class Manifest:
             "unicode": UNICODE_VERSION,
             "generation": self.generation,
             "settings": self.settings.to_json(),
+            "statistics": self.statistics,
             "roots": list(self.roots),
             "segments": [segment.to_json() for segment in self.segments],
         }
@@ -55,6 +57,7 @@ class Manifest:
             segments=tuple(SegmentRef.from_json(segment) for segment in body["segments"]),
             roots=tuple(body["roots"]),
             settings=Settings.from_json(body["settings"]),
+            statistics=body["statistics"],
         )
 
 

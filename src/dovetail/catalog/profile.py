@@ -6,6 +6,7 @@ column comes as one batch of distinct values a slice; the same value may then be
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 
 from dovetail.catalog.records import ColumnRecord
 from dovetail.indexes.tokens.core import hash_tokens
-from dovetail.normalise import ColumnType, TypeEvidence, decide, fold, tokens
+from dovetail.normalise import ColumnType, TypeEvidence, decide, fold, gather, tokens
 
 Array = npt.NDArray[Any]
 
@@ -25,12 +26,20 @@ _SHOWN = 5
 _SHOWN_LENGTH = 200
 
 
-@dataclass(frozen=True)
+@dataclass
 class RawCounts:
     """Distinct raw values, and in how many rows each stands."""
 
     values: pa.LargeStringArray
     counts: Array
+
+    @functools.cached_property
+    def folded(self) -> pa.Array:
+        return fold(self.values)
+
+    @property
+    def evidence(self) -> TypeEvidence:
+        return gather(self.folded, self.counts)
 
 
 @dataclass(frozen=True)
@@ -97,7 +106,7 @@ class _Summary:
         self.sample: list[str] = []
 
     def add(self, batch: RawCounts) -> TokenCounts:
-        found = tokens(fold(batch.values), self._type)
+        found = tokens(batch.folded, self._type)
         raw, counts = batch.values, batch.counts
         if found.null_count:
             kept = found.is_valid()

@@ -5,7 +5,6 @@ Both are Arrow tables inside one pack, so that opening the catalog of a million 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,7 +117,7 @@ class CatalogWriter:
         row = {**vars(record), "first_column": len(self._columns), "columns": len(columns)}
         for column in columns:
             values = {**vars(column), "table": len(self._tables), "kind": column.type.kind}
-            values["type"] = json.dumps(column.type.to_json())
+            values["type"] = column.type.to_json()
             values["top"] = [{"value": value, "rows": rows} for value, rows in column.top]
             self._columns.append(values)
         self._tables.append(row)
@@ -165,7 +164,7 @@ class CatalogReader:
 
 def _column_record(row: dict[str, Any]) -> ColumnRecord:
     del row["table"], row["kind"]
-    row["type"] = ColumnType.from_json(json.loads(row["type"]))
+    row["type"] = ColumnType.from_json(row["type"])
     row["top"] = tuple((entry["value"], entry["rows"]) for entry in row["top"])
     row["sample"] = tuple(row["sample"])
     return ColumnRecord(**row)

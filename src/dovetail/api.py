@@ -1,0 +1,252 @@
+"""An open index, as Python sees it. Nothing here needs Spark or Java."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail._storage.directory import Snapshot, open_snapshot
+from dovetail._storage.segment import Segment
+from dovetail._storage.verify import Verification, verify_index
+from dovetail.catalog import records
+from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
+from dovetail.catalog.statistics import failed_tables, statistics_of
+from dovetail.errors import UnknownName
+from dovetail.indexes.tokens import TokenReader
+from dovetail.lake.listing import Skipped, matches
+from dovetail.normalise import ColumnType, normalise_value
+from dovetail.results import Rows
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, with its profile."""
+
+    table: str
+    record: ColumnRecord
+
+    @property
+    def name(self) -> str:
+        return self.record.column
+
+    def to_dict(self) -> dict[str, Any]:
+        record = self.record
+        return {
+            "column": record.column,
+            "type": record.type.kind,
+            "rows": record.rows,
+            "nulls": record.nulls,
+            "distinct": record.distinct,
+            "unique": record.is_unique,
+            "uniqueness": round(record.uniqueness, 6),
+            "key": record.is_key,
+            "raw_distinct": record.raw_distinct,
+            "min": record.minimum,
+            "max": record.maximum,
+            "mean_length": round(record.mean_length, 3),
+            "max_length": record.max_length,
+            "number_share": round(record.number_share, 6),
+            "top": [{"value": value, "rows": rows} for value, rows in record.top],
+            "sample": list(record.sample),
+        }
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the lake, or a file that is none (then `error` says why)."""
+
+    record: TableRecord
+    columns: Rows[Column]
+
+    @property
+    def name(self) -> str:
+        return self.record.table
+
+    @property
+    def rows(self) -> int:
+        return self.record.rows
+
+    @property
+    def error(self) -> str:
+        return self.record.error
+
+    def column(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownName(unknown(f"{self.name} has no column", name, [column.name for column in self.columns]))
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """One line of the list of tables."""
+
+    table: str
+    rows: int
+    columns: int
+    bytes: int
+    error: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "error": self.error or None}
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A column that holds the value that was asked for."""
+
+    table: str
+    column: str
+    type: str
+    rows: int  # in how many rows of the column it stands
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """A column found by its name."""
+
+    table: str
+    column: str
+    type: str
+    rows: int
+    nulls: int
+    distinct: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+class OpenSegment:
+    """A segment with its readers, and which of its tables are alive."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+        self.catalog = CatalogReader(segment.pack(records.NAME))
+        self.tokens = TokenReader(segment)
+        self.alive = np.ones(self.catalog.tables.num_rows, bool)
+        self.alive[list(segment.ref.dead)] = False
+
+    @cached_property
+    def names(self) -> list[str]:
+        names: list[str] = self.catalog.tables["table"].to_pylist()
+        return names
+
+
+class Lake:
+    """One generation of an index: what is there stays there while this is open, whatever a writer does."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._snapshot: Snapshot = open_snapshot(Path(path))
+        self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
+
+    def __repr__(self) -> str:
+        return f"<dovetail.Lake {self._snapshot.path} generation {self.generation}>"
+
+    @property
+    def generation(self) -> int:
+        return self._snapshot.manifest.generation
+
+    def tables(self, pattern: str = "*") -> Rows[TableLine]:
+        """One line for each table whose id matches the glob, by id."""
+        lines = []
+        for segment in self.segments:
+            rows = segment.catalog.tables.select(["table", "rows", "columns", "bytes", "error"]).to_pylist()
+            lines += [TableLine(**row) for row, alive in zip(rows, segment.alive, strict=True) if alive]
+        return Rows(sorted((line for line in lines if matches(line.table, pattern)), key=lambda line: line.table))
+
+    def table(self, name: str) -> Table:
+        for segment in self.segments:
+            for number in np.flatnonzero(pc.equal(segment.catalog.tables["table"], name)):
+                if segment.alive[number]:
+                    columns = segment.catalog.columns_of(int(number))
+                    return Table(segment.catalog.table(int(number)), Rows(Column(name, column) for column in columns))
+        raise UnknownName(unknown("The index has no table", name, [line.table for line in self.tables()]))
+
+    def find(self, value: str) -> Rows[Occurrence]:
+        """Every column that holds the value, as the column's own type reads it."""
+        return Rows(
+            sorted(
+                (hit for segment in self.segments for hit in _find_in(segment, value)),
+                key=lambda hit: (-hit.rows, hit.table, hit.column),
+            )
+        )
+
+    def find_columns(self, pattern: str) -> Rows[ColumnLine]:
+        """Every column whose name matches the glob, whatever the case."""
+        found = []
+        for segment in self.segments:
+            columns = segment.catalog.columns
+            for number, name in enumerate(columns["column"].to_pylist()):
+                if matches(name.casefold(), pattern.casefold()) and segment.alive[columns["table"][number].as_py()]:
+                    row = columns.slice(number, 1).select(["kind", "rows", "nulls", "distinct"]).to_pylist()[0]
+                    table = segment.names[columns["table"][number].as_py()]
+                    found.append(ColumnLine(table, name, row["kind"], row["rows"], row["nulls"], row["distinct"]))
+        return Rows(sorted(found, key=lambda line: (line.table, line.column)))
+
+    def skipped(self) -> list[Skipped]:
+        """The files that are in the catalog with an error instead of columns."""
+        return failed_tables(self._snapshot)
+
+    def info(self) -> dict[str, Any]:
+        """Generation, segments, sizes by index, settings, and the lake as a whole."""
+        manifest = self._snapshot.manifest
+        sizes: dict[str, int] = {}
+        for segment in self._snapshot.segments:
+            for name, part in segment.parts.items():
+                sizes[name] = sizes.get(name, 0) + part["bytes"]
+        return {
+            "path": str(self._snapshot.path),
+            "generation": manifest.generation,
+            "segments": len(manifest.segments),
+            "dead_tables": sum(len(ref.dead) for ref in manifest.segments),
+            **(manifest.statistics or statistics_of(self._snapshot.segments)),
+            "index_bytes": sum(sizes.values()),
+            "index_bytes_by_part": sizes,
+            "roots": [root["path"] for root in manifest.roots],
+            "settings": manifest.settings.to_json(),
+        }
+
+
+def open(path: str | Path) -> Lake:
+    """Open the index at `path` for asking."""
+    return Lake(path)
+
+
+def verify(path: str | Path) -> Verification:
+    """Read every byte of the index at `path` and check every cross-reference."""
+    return verify_index(Path(path))
+
+
+def unknown(what: str, name: str, known: list[str]) -> str:
+    """A sentence about a name that is not there, with the nearest that is."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    shown = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
+    return f'{what} "{name}".{hint} There are {len(known):,}: {shown}.'
+
+
+def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:
+    types = segment.catalog.columns["type"]
+    for written in pc.unique(types).to_pylist():
+        token = normalise_value(value, ColumnType.from_json(written))
+        if token is None:
+            continue
+        number = int(segment.tokens.find(pa.array([token], pa.large_string()))[0])
+        if number < 0:
+            continue
+        for column in segment.tokens.columns_with(number).tolist():
+            row = segment.catalog.columns.slice(column, 1).select(["table", "column", "kind", "type"]).to_pylist()[0]
+            if row["type"] == written and segment.alive[row["table"]]:
+                rows = segment.tokens.rows_with(number, column)
+                yield Occurrence(segment.names[row["table"]], row["column"], row["kind"], rows)

@@ -1,0 +1,45 @@
+"""`dovetail find`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dovetail.api import ColumnLine, Lake, Occurrence
+from dovetail.cli.output import count, json_option, print_json, print_table
+from dovetail.errors import InputError
+from dovetail.results import Rows
+
+
+@click.command("find")
+@click.argument("index", type=click.Path(path_type=Path))
+@click.argument("value", required=False)
+@click.option("--column", "pattern", metavar="PATTERN", help="Find columns by name (a glob) instead of a value.")
+@click.option("--limit", default=50, show_default=True, help="How many lines to print; --json prints all.")
+@json_option
+def find_command(index: Path, value: str | None, pattern: str | None, limit: int, as_json: bool) -> int:
+    """Show where VALUE occurs in INDEX, or which columns have a name.
+
+    \b
+    Example:
+      dovetail find ./idx Zürich
+      dovetail find ./idx --column '*country*'
+    """
+    if (value is None) == (pattern is None):
+        raise InputError("Say either a value or --column PATTERN: dovetail find ./idx Zürich")
+    lake = Lake(index)
+    found: Rows[Occurrence] | Rows[ColumnLine]
+    found = lake.find(value) if value is not None else lake.find_columns(str(pattern))
+    if as_json:
+        print_json(found.to_dicts())
+        return 0 if found else 1
+    if not found:
+        what = f"No column holds {value!r}" if value is not None else f"No column is called {pattern!r}"
+        click.echo(f"{what} in {index}.")
+        return 1
+    rows = [tuple(row.to_dict().values()) for row in found[:limit]]
+    print_table(list(found[0].to_dict()), rows, numbers=("rows", "nulls", "distinct"))
+    if len(found) > limit:
+        click.echo(f"… and {count(len(found) - limit, 'more column')}; --limit {len(found)} shows all.")
+    return 0

@@ -1,0 +1,144 @@
+"""`dovetail index`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from dovetail.cli.output import count, json_option, print_json, size
+from dovetail.errors import InputError
+from dovetail.lake.override import parse_override
+from dovetail.pipeline.progress import Progress
+from dovetail.pipeline.report import Report
+from dovetail.settings import SETTINGS, Settings
+
+_SHOWN_SKIPS = 10
+
+
+@click.command("index")
+@click.argument("lake")
+@click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
+@click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out tables whose path matches. May be repeated.")
+@click.option(
+    "--dialect", "dialects", multiple=True, metavar="GLOB:DIALECT",
+    help="Read matching text files so, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. May be repeated.",
+)  # fmt: skip
+@click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
+@click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped.")
+@click.option("--master", default=None, help="The Spark master; by default all cores of this machine.")
+@click.option(
+    "--set", "choices", multiple=True, metavar="NAME=VALUE",
+    help="Settings of a new index: " + "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS) + ".",
+)  # fmt: skip
+@json_option
+def index_command(
+    lake: str,
+    to: Path,
+    tables: tuple[str, ...],
+    exclude: tuple[str, ...],
+    dialects: tuple[str, ...],
+    add: bool,
+    allow_drop: bool,
+    strict: bool,
+    master: str | None,
+    choices: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Index the tables of LAKE (a folder, a glob or a file), or bring its index up to date.
+
+    Reads only what is new or changed, and drops what is gone. The index holds the lake's values in clear.
+
+    \b
+    Example:
+      dovetail index ./lake --to ./idx --exclude 'backup/*'
+    """
+    from dovetail.pipeline.run import Request, index_lake
+
+    request = Request(
+        lake, to, add, allow_drop, tables or None, exclude or None, _dialects(dialects), _settings(choices),
+        **({"master": master} if master else {}),
+    )  # fmt: skip
+    with _ProgressBar(lake) as bar:
+        report = index_lake(request, bar.tell)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print_summary(report, to)
+    return 1 if strict and report.skipped else 0
+
+
+class _ProgressBar:
+    """A bar on the terminal's error stream; without a terminal, only the sentence about disk space."""
+
+    def __init__(self, lake: str) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._bar = Bar(
+            TextColumn(f"Indexing {lake}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("tables"),
+            TimeElapsedColumn(), console=self._console, disable=not self._console.is_terminal,
+        )  # fmt: skip
+        self._task = self._bar.add_task("index", total=None, start=False)
+
+    def __enter__(self) -> _ProgressBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def tell(self, progress: Progress) -> None:
+        if progress.stage == "plan":
+            self._console.print(
+                f"{count(progress.total, 'table')} to read; the index will take up to about {size(progress.disk)} of disk "
+                f"({size(progress.free)} free)."
+            )
+            self._bar.start()
+            self._bar.start_task(self._task)
+        self._bar.update(self._task, total=progress.total, completed=progress.done)
+
+
+def _print_summary(report: Report, to: Path) -> None:
+    skipped = f" · {count(len(report.skipped), 'file')} skipped" if report.skipped else ""
+    click.echo(
+        f"{count(report.tables, 'table')} · {count(report.columns, 'column')} · {count(report.rows, 'row')} · "
+        f"{count(report.values, 'distinct value')}{skipped}"
+    )
+    for skip in report.skipped[:_SHOWN_SKIPS]:
+        click.echo(f"  skipped {skip.path}: {skip.reason}")
+    if len(report.skipped) > _SHOWN_SKIPS:
+        rest = len(report.skipped) - _SHOWN_SKIPS
+        click.echo(f"  … and {rest:,} more: dovetail tables {to} --skipped")
+    if report.added or report.changed or report.removed:
+        speed = f" · {report.bytes_read / 1e6 / report.seconds:.1f} MB/s" if report.bytes_read else ""
+        click.echo(
+            f"{report.added:,} new, {report.changed:,} changed, {report.removed:,} gone, {report.unchanged:,} unchanged · "
+            f"{report.seconds:.1f} s{speed}"
+        )
+    else:
+        click.echo(f"Nothing to do: all {report.unchanged:,} files are as they were · {report.seconds:.1f} s")
+    click.echo(f"Index: {to}  (generation {report.generation}, {count(report.segments, 'segment')})")
+
+
+def _dialects(written: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:
+    pairs = []
+    for text in written:
+        pattern, colon, dialect = text.partition(":")
+        if not (pattern and colon and dialect):
+            raise InputError(f"--dialect {text!r} is not of the form GLOB:DIALECT, e.g. '*.txt:delimiter=|'.")
+        parse_override(dialect)
+        pairs.append((pattern, dialect))
+    return tuple(pairs) or None
+
+
+def _settings(choices: tuple[str, ...]) -> Settings | None:
+    values = {}
+    for choice in choices:
+        name, equals, value = choice.partition("=")
+        if not equals or not value.isdigit():
+            raise InputError(f"--set {choice!r} is not of the form NAME=NUMBER.")
+        values[name] = int(value)
+    return Settings.from_json(values) if values else None

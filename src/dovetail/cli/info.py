@@ -1,0 +1,40 @@
+"""`dovetail info`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dovetail.api import Lake
+from dovetail.cli.output import count, json_option, print_json, size
+
+_MANY_SEGMENTS = 16
+
+
+@click.command("info")
+@click.argument("index", type=click.Path(path_type=Path))
+@json_option
+def info_command(index: Path, as_json: bool) -> None:
+    """Show what INDEX is made of: generation, segments, sizes by index, settings.
+
+    \b
+    Example:
+      dovetail info ./idx
+    """
+    info = Lake(index).info()
+    if as_json:
+        print_json(info)
+        return
+    click.echo(f"{info['path']}: generation {info['generation']}, {count(info['segments'], 'segment')}")
+    click.echo(
+        f"{count(info['tables'], 'table')} · {count(info['columns'], 'column')} · {count(info['rows'], 'row')} · "
+        f"{count(info['values'], 'distinct value')} · {size(info['bytes'])} of raw tables"
+    )
+    parts = ", ".join(f"{name} {size(number)}" for name, number in sorted(info["index_bytes_by_part"].items()))
+    click.echo(f"{size(info['index_bytes'])} of index: {parts}")
+    click.echo("lake: " + ", ".join(info["roots"]))
+    click.echo("settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
+    if info["dead_tables"] or info["segments"] > _MANY_SEGMENTS:
+        dead = f"{count(info['dead_tables'], 'removed table')} still on disk. " if info["dead_tables"] else ""
+        click.echo(f"{dead}`dovetail compact {index}` makes it smaller and faster.")

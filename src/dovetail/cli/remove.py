@@ -1,0 +1,33 @@
+"""`dovetail remove`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dovetail.cli.output import count, json_option, print_json
+
+
+@click.command("remove")
+@click.argument("index", type=click.Path(path_type=Path))
+@click.argument("patterns", metavar="GLOB...", nargs=-1, required=True)
+@json_option
+def remove_command(index: Path, patterns: tuple[str, ...], as_json: bool) -> int:
+    """Take tables out of INDEX. Their files stay, and the next `index` finds them again unless excluded.
+
+    \b
+    Example:
+      dovetail remove ./idx 'old/*.csv'
+    """
+    from dovetail.pipeline.maintain import remove_tables
+
+    removed = remove_tables(index, patterns)
+    if as_json:
+        print_json({"removed": removed})
+    elif removed:
+        click.echo(f"Removed {count(len(removed), 'table')}: {', '.join(removed[:5])}{', …' if len(removed) > 5 else ''}")
+        click.echo(f"`dovetail index` finds them again while their files are there; --exclude keeps them out.")
+    else:
+        click.echo(f"No table of {index} matches {' or '.join(map(repr, patterns))}.")
+    return 0 if removed else 1

@@ -1,0 +1,36 @@
+"""`dovetail tables`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dovetail.api import Lake
+from dovetail.cli.output import json_option, print_json, print_table, size
+
+
+@click.command("tables")
+@click.argument("index", type=click.Path(path_type=Path))
+@click.argument("pattern", metavar="[GLOB]", default="*")
+@click.option("--skipped", is_flag=True, help="Only files that are no tables, with the reason.")
+@json_option
+def tables_command(index: Path, pattern: str, skipped: bool, as_json: bool) -> int:
+    """List the tables of INDEX, one line each.
+
+    \b
+    Example:
+      dovetail tables ./idx 'geo/*'
+    """
+    lines = [line for line in Lake(index).tables(pattern) if line.error or not skipped]
+    if as_json:
+        print_json([line.to_dict() for line in lines])
+    elif lines:
+        rows = [
+            (line.table, line.rows, line.columns, size(line.bytes), f"skipped: {line.error}" if line.error else "")
+            for line in lines
+        ]
+        print_table(("table", "rows", "columns", "size", ""), rows, numbers=("rows", "columns", "size"))
+    else:
+        click.echo(f"No table of {index} matches {pattern!r}.")
+    return 0 if lines else 1

@@ -1,0 +1,36 @@
+"""`dovetail verify`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dovetail.api import verify
+from dovetail.cli.output import count, json_option, print_json, size
+
+
+@click.command("verify")
+@click.argument("index", type=click.Path(path_type=Path))
+@json_option
+def verify_command(index: Path, as_json: bool) -> int:
+    """Check every checksum and every cross-reference of INDEX. Exits with 1 if anything is broken.
+
+    \b
+    Example:
+      dovetail verify ./idx
+    """
+    found = verify(index)
+    if as_json:
+        print_json({**vars(found), "problems": list(found.problems), "whole": not found.problems})
+    elif found.problems:
+        click.echo(f"{index} is damaged: {count(len(found.problems), 'problem')}.")
+        for problem in found.problems:
+            click.echo(f"  {problem}")
+        click.echo("The lake itself is not touched: build the index again into a new folder with `dovetail index`.")
+    else:
+        click.echo(
+            f"{index} is whole: generation {found.generation}, {count(found.segments, 'segment')}, "
+            f"{count(found.tables, 'file')}, {size(found.bytes)} checked."
+        )
+    return 1 if found.problems else 0

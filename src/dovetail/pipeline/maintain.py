@@ -1,0 +1,86 @@
+"""The verbs `remove` and `compact`: what is done to an index without reading the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dovetail._spark.session import LOCAL, spark_session
+from dovetail._storage.directory import Snapshot, open_snapshot, open_writer
+from dovetail._storage.segment import Segment
+from dovetail.lake.listing import matches
+from dovetail.pipeline.commit import commit_segments
+from dovetail.pipeline.jobs import SparkBuild
+from dovetail.pipeline.plan import live_tables, without
+from dovetail.pipeline.progress import Progress, watch
+from dovetail.settings import MB
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """How many segments there were and are, and how many bytes they took and take."""
+
+    segments_before: int
+    segments_after: int
+    bytes_before: int
+    bytes_after: int
+    generation: int
+
+
+def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
+    """Take the tables that match any of the globs out of the index; returns their ids."""
+    wanted = tuple(patterns)
+    with open_writer(index) as writer:
+        indexed = live_tables(open_snapshot(index))
+        found = sorted(table for table in indexed if any(matches(table, pattern) for pattern in wanted))
+        if found:
+            commit_segments(writer, without(writer.manifest, (indexed[table] for table in found)))
+    return found
+
+
+def compact(index: Path, master: str = LOCAL, progress: Callable[[Progress], None] = lambda _: None) -> Compaction:
+    """Merge small segments, and write those with dead tables anew without them."""
+    with open_writer(index) as writer:
+        snapshot = open_snapshot(index)
+        groups = _groups(snapshot, writer.manifest.settings.segment_mb * MB)
+        if groups:
+            merged = {segment for group in groups for segment in group}
+            tables = sum(ref.tables - len(ref.dead) for ref in writer.manifest.segments if ref.id in merged)
+            with spark_session(master) as session:
+                build = SparkBuild(session, writer)
+                with watch(build.progress, tables, progress):
+                    refs = build.merge(groups)
+            kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)
+            commit_segments(writer, (*kept, *refs))
+        after = open_snapshot(index)
+    return Compaction(
+        len(snapshot.segments), len(after.segments), size_of(snapshot), size_of(after), after.manifest.generation
+    )
+
+
+def size_of(snapshot: Snapshot) -> int:
+    return sum(part["bytes"] for segment in snapshot.segments for part in segment.parts.values())
+
+
+def _groups(snapshot: Snapshot, target_bytes: int) -> list[list[str]]:
+    """Which segments to merge with each other: in the order of the manifest, up to the target size together."""
+    groups: list[list[str]] = []
+    held = target_bytes
+    for segment in snapshot.segments:
+        live = _live_bytes(segment)
+        if not segment.ref.dead and live * 2 >= target_bytes:
+            continue
+        if held + live > target_bytes:
+            groups.append([])
+            held = 0
+        groups[-1].append(segment.ref.id)
+        held += live
+    dirty = {segment.ref.id for segment in snapshot.segments if segment.ref.dead}
+    return [group for group in groups if len(group) > 1 or group[0] in dirty]
+
+
+def _live_bytes(segment: Segment) -> int:
+    """The raw bytes of the segment's live tables, taking all tables for equally big."""
+    alive = segment.ref.tables - len(segment.ref.dead)
+    return segment.counts["bytes"] * alive // max(1, segment.ref.tables)

@@ -1,0 +1,176 @@
+"""The verb `index`: brings an index up to date with its lake.
+
+    list      the driver walks the roots and compares fingerprints
+    group     files to be read are parted into groups, one segment each
+    batch     a few groups at a time go through Spark:
+                prepare, stage    big tables only: settle, cut, count slices in parallel
+                build             read (or merge what was staged), normalise, index, write the segment
+              and are committed, so that a long run that is stopped goes on where it was
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dovetail._spark.session import LOCAL, spark_session
+from dovetail._storage.directory import IndexWriter, open_snapshot, open_writer
+from dovetail._storage.manifest import Manifest
+from dovetail.catalog.statistics import failed_tables
+from dovetail.errors import InputError
+from dovetail.lake.listing import Listing, Root, Skipped, TableFile, list_lake
+from dovetail.pipeline.commit import commit_segments
+from dovetail.pipeline.jobs import SparkBuild
+from dovetail.pipeline.plan import Place, Plan, compare, group, live_tables, without
+from dovetail.pipeline.progress import Progress, watch
+from dovetail.settings import MB, Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_GROUPS_A_BATCH = 8
+_DISK_SHARE = 1.5  # bytes of index and scratch for a byte of raw table, at most about
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to index, and how."""
+
+    source: str
+    to: Path
+    add: bool = False
+    allow_drop: bool = False
+    tables: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    dialects: tuple[tuple[str, str], ...] | None = None
+    settings: Settings | None = None
+    master: str = LOCAL
+
+
+@dataclass
+class Report:
+    """What a run did, and what the index holds after it."""
+
+    generation: int = 0
+    segments: int = 0
+    tables: int = 0
+    columns: int = 0
+    rows: int = 0
+    values: int = 0
+    bytes: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    bytes_read: int = 0
+    seconds: float = 0.0
+    spark_start_seconds: float = 0.0
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def index_lake(request: Request, progress: Callable[[Progress], None] = lambda _: None) -> Report:
+    """Bring the index at `request.to` up to date. What is committed stays, whatever happens later."""
+    begun = time.perf_counter()
+    root = Root.of(request.source)
+    with open_writer(request.to, create=Manifest(0, settings=request.settings or Settings())) as writer:
+        roots = _roots(writer.manifest, root, request)
+        listing = list_lake(roots)
+        indexed = live_tables(open_snapshot(request.to)) if writer.manifest.generation else {}
+        plan = compare(listing, indexed)
+        _refuse_great_loss(plan, indexed, root, request)
+        report = _bring_up_to_date(writer, roots, plan, indexed, request, progress)
+        _finish_report(report, writer, listing)
+    report.seconds = time.perf_counter() - begun
+    return report
+
+
+def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]:
+    """The roots that the index will have: what is asked for now, and what it remembers."""
+    known = [Root.from_json(values) for values in manifest.roots]
+    chosen = {
+        name: value
+        for name in ("tables", "exclude", "dialects")
+        if (value := getattr(request, name)) is not None
+    }
+    for number, old in enumerate(known):
+        if (old.path, old.pattern) == (root.path, root.pattern):
+            known[number] = dataclasses.replace(old, **chosen)
+            return tuple(known)
+    if known and not request.add:
+        raise InputError(
+            f"{request.to} is the index of {', '.join(old.path for old in known)}. "
+            f"To put {request.source} into the same index, add --add."
+        )
+    prefix = f"{Path(root.path).name}/" if known else ""
+    if any(prefix == old.prefix for old in known):
+        raise InputError(f"The index already has a root called {prefix.rstrip('/')}; rename one of the two folders.")
+    return (*known, dataclasses.replace(root, prefix=prefix, **chosen))
+
+
+def _refuse_great_loss(plan: Plan, indexed: dict[str, Place], root: Root, request: Request) -> None:
+    """A wrong path or an unmounted disk must not empty an index."""
+    if len(plan.gone) * 2 > len(indexed) and not request.allow_drop:
+        raise InputError(
+            f"Stopped before writing: {len(plan.gone):,} of {len(indexed):,} indexed tables are no longer under "
+            f"{root.path}. If that is meant, add --allow-drop."
+        )
+
+
+def _bring_up_to_date(
+    writer: IndexWriter,
+    roots: tuple[Root, ...],
+    plan: Plan,
+    indexed: dict[str, Place],
+    request: Request,
+    progress: Callable[[Progress], None],
+) -> Report:
+    report = Report(
+        added=len(plan.new), changed=len(plan.changed), removed=len(plan.gone), unchanged=plan.unchanged,
+        bytes_read=sum(file.bytes for file in plan.to_read),
+    )  # fmt: skip
+    remembered = tuple(root.to_json() for root in roots)
+    segments = without(writer.manifest, (indexed[table] for table in plan.gone))
+    if segments != writer.manifest.segments or remembered != writer.manifest.roots or not writer.manifest.generation:
+        commit_segments(writer, segments, last=not plan.to_read, roots=remembered)
+    if plan.to_read:
+        progress(Progress("plan", total=len(plan.to_read), disk=int(report.bytes_read * _DISK_SHARE)))
+        started = time.perf_counter()
+        with spark_session(request.master) as session:
+            report.spark_start_seconds = time.perf_counter() - started
+            _build_all(session, writer, plan.to_read, indexed, progress)
+    return report
+
+
+def _build_all(
+    session: SparkSession,
+    writer: IndexWriter,
+    files: list[TableFile],
+    indexed: dict[str, Place],
+    progress: Callable[[Progress], None],
+) -> None:
+    settings = writer.manifest.settings
+    workers = session.sparkContext.defaultParallelism
+    groups = group(files, settings.segment_mb * MB, settings.slice_mb * MB, workers)
+    size = max(_GROUPS_A_BATCH, 2 * workers)
+    build = SparkBuild(session, writer)
+    with watch(build.progress, len(files), progress):
+        for start in range(0, len(groups), size):
+            batch = groups[start : start + size]
+            refs = build.run(batch)
+            replaced = [indexed[file.table] for files in batch for file in files if file.table in indexed]
+            segments = (*without(writer.manifest, replaced), *refs)
+            commit_segments(writer, segments, last=start + size >= len(groups))
+            build.clear()
+
+
+def _finish_report(report: Report, writer: IndexWriter, listing: Listing) -> None:
+    """What the index holds now, and every file of the lake that is not in it."""
+    manifest = writer.manifest
+    report.generation, report.segments = manifest.generation, len(manifest.segments)
+    for name, value in manifest.statistics.items():
+        setattr(report, name, value)
+    report.skipped = [*listing.skipped, *failed_tables(open_snapshot(writer.path))]

@@ -1,0 +1,115 @@
+"""Where the tables of a new segment come from: files that fit into memory, staged slices, or segments that exist.
+
+Each kind can feed its columns to the builders and tell their profiles; who builds does not know the difference.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, profile_column
+from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
+from dovetail.errors import UnreadableTable
+from dovetail.indexes.tokens import TokenReader
+from dovetail.lake.layout import Layout
+from dovetail.lake.listing import TableFile, fingerprint
+from dovetail.lake.reader import parse_override, read, settle
+
+Emit = Callable[[int, TokenCounts], None]
+CHANGED = "changed while it was read, three times"
+_ATTEMPTS = 3
+
+
+class TableSource(Protocol):
+    """A table on its way into a segment."""
+
+    record: TableRecord
+
+    def feed(self, emit: Emit) -> list[ColumnRecord]:
+        """Give the tokens of column 0, 1, … to `emit`, in order; returns the columns' profiles."""
+        ...
+
+
+@dataclass
+class RawTable:
+    """A table read from the lake: whole, in slices, or not at all (then it has an error and no columns)."""
+
+    record: TableRecord
+    columns: list[RawColumn]
+
+    def feed(self, emit: Emit) -> list[ColumnRecord]:
+        return [profile_column(column, functools.partial(emit, n)) for n, column in enumerate(self.columns)]
+
+
+@dataclass
+class IndexedTable:
+    """A table of an existing segment, for compaction."""
+
+    catalog: CatalogReader
+    tokens: TokenReader
+    number: int
+
+    @property
+    def record(self) -> TableRecord:
+        return self.catalog.table(self.number)
+
+    def feed(self, emit: Emit) -> list[ColumnRecord]:
+        for place, column in enumerate(self.catalog.column_range(self.number)):
+            ids, counts = self.tokens.set_of(column)
+            emit(place, TokenCounts(self.tokens.tokens(ids), counts))
+        return self.catalog.columns_of(self.number)
+
+
+def unreadable(file: TableFile, reason: str, mark: str) -> RawTable:
+    """The record of a file that is no table. With an empty mark, the next run tries it again."""
+    return RawTable(TableRecord(file.table, file.path, mark, file.bytes, error=reason), [])
+
+
+def current_mark(file: TableFile) -> str:
+    """The file's fingerprint now; empty where it is gone."""
+    try:
+        return fingerprint(os.stat(file.path), os.access(file.path, os.R_OK), file.dialect)
+    except FileNotFoundError:
+        return ""
+
+
+def scan(file: TableFile) -> RawTable:
+    """Read a whole table. A file that changes meanwhile is read again; never is a half of each indexed."""
+    for _ in range(_ATTEMPTS):
+        before = current_mark(file)
+        if not before:
+            return unreadable(file, "vanished", "")
+        found = _read_whole(file, before)
+        if current_mark(file) == before:
+            return found
+    return unreadable(file, CHANGED, "")
+
+
+def layout_of(file: TableFile) -> Layout:
+    return settle(Path(file.path), parse_override(file.dialect) if file.dialect else None)
+
+
+def _read_whole(file: TableFile, mark: str) -> RawTable:
+    try:
+        layout = layout_of(file)
+        batches = list(read(Path(file.path), layout))
+    except UnreadableTable as reason:
+        return unreadable(file, str(reason), mark)
+    except Exception as error:  # noqa: BLE001 - a hostile file must not stop the run; its catalog row tells what happened
+        return unreadable(file, f"cannot be read ({type(error).__name__}: {error})", mark)
+    rows = sum(batch.num_rows for batch in batches)
+    columns = []
+    for number, name in enumerate(layout.columns):
+        chunks = [batch.column(number) for batch in batches]
+        counted = count_values(pa.chunked_array(chunks, chunks[0].type if chunks else pa.large_string()))
+        columns.append(RawColumn(name, rows, counted.evidence, lambda counted=counted: [counted]))  # type: ignore[misc]
+    record = TableRecord(file.table, file.path, mark, file.bytes, rows, layout=json.dumps(layout.to_json()))
+    return RawTable(record, columns)

@@ -1,0 +1,120 @@
+"""Slices of tables too big for one task's memory: counted by many tasks, staged on disk, merged when a segment is built.
+
+A staged slice is one Arrow file: for each column a few batches of distinct raw values with their row counts. Raw, not
+tokens: how a column is normalised depends on its type, which is known only when all slices have been seen.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.catalog.profile import RawColumn, RawCounts, count_values
+from dovetail.catalog.records import TableRecord
+from dovetail.errors import UnreadableTable
+from dovetail.lake.layout import Layout, Part
+from dovetail.lake.listing import TableFile
+from dovetail.lake.reader import read, split
+from dovetail.normalise import TypeEvidence
+from dovetail.pipeline.sources import CHANGED, RawTable, current_mark, layout_of
+
+_SCHEMA = pa.schema([("value", pa.large_string()), ("count", pa.int64())])
+_BATCH_VALUES = 200_000
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One staged file: how many rows it covers, and for each column its batches and what they tell of its type."""
+
+    path: str
+    rows: int
+    columns: list[dict[str, Any]]  # first, batches, evidence
+
+
+def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
+    """Settle how a big file is read, and where it can be cut. Done once, before any slice is read."""
+    mark = current_mark(file)
+    try:
+        layout = layout_of(file)
+        parts = split(Path(file.path), layout, target_bytes)
+    except UnreadableTable as reason:
+        return {"error": str(reason), "mark": mark}
+    return {"mark": mark, "layout": layout.to_json(), "parts": [vars(part) for part in parts]}
+
+
+def stage_part(file: TableFile, mark: str, layout: Layout, part: Part, folder: Path, target_bytes: int) -> dict[str, Any]:
+    """Read one part and stage it; a part that could not be cut comes as several slices, one after another."""
+    folder.mkdir(parents=True, exist_ok=True)
+    slices = []
+    try:
+        for batches in _in_portions(read(Path(file.path), layout, part), target_bytes):
+            slices.append(vars(_stage(layout, batches, folder)))
+    except UnreadableTable as reason:
+        return {"error": str(reason)}
+    if current_mark(file) != mark:
+        return {"error": CHANGED}
+    return {"slices": slices}
+
+
+def staged_table(file: TableFile, mark: str, layout: Layout, slices: list[Slice]) -> RawTable:
+    """The big table as a source for the builders, its columns read back slice by slice."""
+    rows = sum(part.rows for part in slices)
+    columns = []
+    for number, name in enumerate(layout.columns):
+        evidence = TypeEvidence()
+        for part in slices:
+            evidence = evidence + TypeEvidence.from_json(part.columns[number]["evidence"])
+        columns.append(RawColumn(name, rows, evidence, _StagedColumn(slices, number)))
+    return RawTable(TableRecord(file.table, file.path, mark, file.bytes, rows, layout=json.dumps(layout.to_json())), columns)
+
+
+@dataclass(frozen=True)
+class _StagedColumn:
+    """Called, it reads the batches of one column over all slices: once for each pass over the column."""
+
+    slices: list[Slice]
+    number: int
+
+    def __call__(self) -> Iterator[RawCounts]:
+        for part in self.slices:
+            place = part.columns[self.number]
+            with pa.memory_map(part.path) as source:
+                file = pa.ipc.open_file(source)
+                for batch in range(place["first"], place["first"] + place["batches"]):
+                    found = file.get_batch(batch)
+                    yield RawCounts(found.column(0), found.column(1).to_numpy())
+
+
+def _in_portions(batches: Iterable[pa.RecordBatch], target_bytes: int) -> Iterator[list[pa.RecordBatch]]:
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size >= target_bytes:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _stage(layout: Layout, batches: list[pa.RecordBatch], folder: Path) -> Slice:
+    path = folder / f"{secrets.token_hex(8)}.arrow"
+    columns = []
+    with pa.ipc.new_file(path, _SCHEMA) as file:
+        written = 0
+        for number in range(len(layout.columns)):
+            counted = count_values(pa.chunked_array([batch.column(number) for batch in batches]))
+            table = pa.table([counted.values, pa.array(counted.counts)], schema=_SCHEMA)
+            pieces = table.to_batches(max_chunksize=_BATCH_VALUES)
+            for piece in pieces:
+                file.write_batch(piece)
+            columns.append({"first": written, "batches": len(pieces), "evidence": counted.evidence.to_json()})
+            written += len(pieces)
+    return Slice(str(path), sum(batch.num_rows for batch in batches), columns)

@@ -1,0 +1,86 @@
+"""What runs inside Spark's workers. Every function takes one task's JSON and gives back JSON."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dovetail._storage.directory import open_snapshot
+from dovetail.catalog import records
+from dovetail.catalog.records import CatalogReader
+from dovetail.indexes.tokens import TokenReader
+from dovetail.lake.layout import Layout, Part
+from dovetail.lake.listing import TableFile
+from dovetail.pipeline.build import build_segment
+from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, scan, unreadable
+from dovetail.pipeline.staging import Slice, prepare, stage_part, staged_table
+
+Task = dict[str, Any]
+# Failures of the place we write to: trying the same task again cannot help, and the user can mend it.
+_TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+def prepare_big(task: Task) -> Any:
+    return prepare(TableFile(**task["file"]), task["slice_bytes"])
+
+
+def stage_big(task: Task) -> Any:
+    layout = Layout.from_json(task["layout"])
+    part = Part(**task["part"])
+    try:
+        return stage_part(
+            TableFile(**task["file"]), task["mark"], layout, part, Path(task["staging"]), task["slice_bytes"]
+        )
+    except OSError as error:
+        return _target_failure(error)
+
+
+def build_group(task: Task) -> Any:
+    """Read the tables of a group and write their segment."""
+    return _build(task, (_source(entry) for entry in task["tables"]))
+
+
+def merge_group(task: Task) -> Any:
+    """Write one segment from the live tables of several."""
+    snapshot = open_snapshot(Path(task["index"]))
+    segments = {segment.ref.id: segment for segment in snapshot.segments}
+
+    def sources() -> Iterator[TableSource]:
+        for name in task["merge"]:
+            segment = segments[name]
+            catalog, tokens = CatalogReader(segment.pack(records.NAME)), TokenReader(segment)
+            for number in sorted(set(range(catalog.tables.num_rows)) - set(segment.ref.dead)):
+                yield IndexedTable(catalog, tokens, number)
+
+    return _build(task, sources())
+
+
+def _build(task: Task, sources: Iterator[TableSource]) -> Any:
+    try:
+        # One byte a table: the driver adds up the sizes. A task that is tried again starts its file anew.
+        with Path(task["progress"]).open("wb", buffering=0) as progress:
+            ref = build_segment(
+                Path(task["segments"]), Path(task["staging"]), sources, task["memory_bytes"],
+                lambda: progress.write(b"."),
+            )  # fmt: skip
+    except OSError as error:
+        return _target_failure(error)
+    return {"segment": ref.to_json()}
+
+
+def _source(entry: Task) -> RawTable:
+    file = TableFile(**entry["file"])
+    if "error" in entry:
+        return unreadable(file, entry["error"], entry["mark"])
+    if "slices" in entry:
+        slices = [Slice(**part) for part in entry["slices"]]
+        return staged_table(file, entry["mark"], Layout.from_json(entry["layout"]), slices)
+    return scan(file)
+
+
+def _target_failure(error: OSError) -> Any:
+    if error.errno not in _TARGET_FAILURES:
+        raise error
+    return {"failed": error.strerror}

@@ -1,0 +1,45 @@
+"""Answers as values: lists that also show as a table in a notebook and turn into Arrow or pandas."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Row(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+T = TypeVar("T", bound=Row)
+
+
+class Rows(list[T], Generic[T]):
+    """A list of answers of one kind."""
+
+    def __init__(self, rows: Iterable[T] = ()) -> None:
+        super().__init__(rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        return [row.to_dict() for row in self]
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pylist(self.to_dicts())
+
+    def to_pandas(self) -> pd.DataFrame:
+        return self.to_arrow().to_pandas()
+
+    def _repr_html_(self) -> str:
+        rows = self.to_dicts()
+        if not rows:
+            return "<p>nothing</p>"
+        head = "".join(f"<th>{html.escape(str(name))}</th>" for name in rows[0])
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row.values()) + "</tr>" for row in rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
