@@ -1,0 +1,106 @@
+"""A text file as UTF-8 blocks of whole records: what the parsers take, whatever the encoding, compression or size."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dovetail.lake.boundaries import last_boundary, line_end, rules_of
+from dovetail.lake.encoding import STRAYS, is_utf8
+from dovetail.lake.footer import TAIL_BYTES
+from dovetail.lake.layout import Layout, Part
+from dovetail.lake.streams import open_bytes, reasons
+
+BLOCK_BYTES = 1 << 23
+LARGEST_RECORD = 1 << 28
+"""A record longer than this is no record but an open quote: it is cut at its first line."""
+
+
+def text_blocks(path: Path, layout: Layout, part: Part) -> Iterator[tuple[bytes, bool]]:
+    """Blocks of whole records from the part, each with whether it is the file's last."""
+    chunks = utf8_chunks(path, layout, part)
+    return with_last(whole_records(chunks, layout), ends_file=part.stop is None)
+
+
+def utf8_chunks(path: Path, layout: Layout, part: Part) -> Iterator[bytes]:
+    """The part's text as UTF-8, without byte order mark, header and what stands before it.
+
+    UTF-8 goes through as it is, strays and all: they are rare, and mended in the block that has them.
+    """
+    with open_bytes(path, layout.compression) as file:
+        if part.start:
+            file.seek(part.start)
+        raw = raw_chunks(file, None if part.stop is None else part.stop - part.start)
+        chunks = raw if is_utf8(layout.encoding) else transcoded(raw, layout.encoding)
+        if part.start:
+            yield from chunks
+        else:
+            yield from after(chunks, layout.body + (3 if layout.encoding == "utf-8-sig" else 0))
+
+
+def raw_chunks(file: object, size: int | None) -> Iterator[bytes]:
+    left = BLOCK_BYTES if size is None else size
+    while left > 0:
+        chunk: bytes = file.read(min(left, BLOCK_BYTES))  # type: ignore[attr-defined]
+        if not chunk:
+            return
+        if size is not None:
+            left -= len(chunk)
+        yield chunk
+
+
+def transcoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors=STRAYS)
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode("utf-8", errors="replace")
+    yield decoder.decode(b"", final=True).encode("utf-8", errors="replace")
+
+
+def after(chunks: Iterator[bytes], skip: int) -> Iterator[bytes]:
+    for chunk in chunks:
+        if skip < len(chunk):
+            yield chunk[skip:]
+        skip = max(0, skip - len(chunk))
+
+
+def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[bytes]:
+    """Joins and cuts the chunks at ends of records. A text that fits one block is never scanned."""
+    rules = rules_of(layout)
+    rest, wanted = b"", BLOCK_BYTES
+    for chunk in chunks:
+        rest += chunk
+        if len(rest) <= wanted:
+            continue
+        data = np.frombuffer(rest, dtype=np.uint8)
+        cut = last_boundary(data, rules)
+        if cut == 0 and len(rest) > LARGEST_RECORD:
+            cut = line_end(data, 0)
+        if cut == 0 or cut == len(rest):
+            wanted = max(wanted, 2 * len(rest)) if cut == 0 else wanted
+            continue
+        yield rest[:cut]
+        rest, wanted = rest[cut:], BLOCK_BYTES
+    if rest:
+        yield rest
+
+
+def with_last(blocks: Iterator[bytes], ends_file: bool) -> Iterator[tuple[bytes, bool]]:
+    """Marks the last block, which is made long enough to hold any footnotes whole."""
+    held = b""
+    for block in blocks:
+        if held and len(block) >= TAIL_BYTES:
+            yield held, False
+            held = block
+        else:
+            held += block
+    if held:
+        yield held, ends_file
+
+
+def read_tail(path: Path, size: int) -> bytes:
+    with reasons(), path.open("rb") as file:
+        file.seek(-min(size, path.stat().st_size), 2)
+        return file.read(size)

@@ -1,0 +1,117 @@
+"""Parquet and Arrow files: typed columns to strings, read and split by row group or batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+
+from dovetail.errors import UnreadableTable
+from dovetail.lake.content import refuse_empty, refuse_other_content
+from dovetail.lake.layout import Layout, Part, RowCounter
+from dovetail.lake.names import distinct_names
+from dovetail.lake.streams import open_bytes, reasons
+from dovetail.lake.strings import bounded, flat_names, string_batch
+
+ROWS_AT_ONCE = 1 << 16
+BYTES_AT_ONCE = 1 << 25
+
+
+@contextmanager
+def broken(kind: str) -> Iterator[None]:
+    """Turns Arrow's errors into a reason; those of the operating system have theirs already."""
+    with reasons():
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+                raise
+            raise UnreadableTable(f"broken {kind} file: {str(error).strip().splitlines()[0]}") from error
+
+
+def settle_columnar(path: Path, format: str) -> Layout:
+    with open_bytes(path, "") as file:
+        head = file.read(4096)
+    refuse_empty(head)
+    if not head.startswith((b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
+        refuse_other_content(head, wide=True)
+    with opened(path, format) as (_, schema):
+        names = flat_names(schema)
+    if not names:
+        raise UnreadableTable("no columns")
+    return Layout(format=format, columns=distinct_names(names))
+
+
+@contextmanager
+def opened(path: Path, format: str) -> Iterator[tuple[Any, Any]]:
+    """(reader, schema). The reader is a Parquet file, an Arrow file, an Arrow stream or a table (Feather 1)."""
+    with broken("Parquet" if format == "parquet" else "Arrow"), pa.memory_map(str(path)) as file:
+        reader = pq.ParquetFile(file) if format == "parquet" else open_arrow(file, path)
+        yield reader, reader.schema_arrow if format == "parquet" else reader.schema
+
+
+def open_arrow(file: Any, path: Path) -> Any:
+    magic = file.read(6)
+    file.seek(0)
+    if magic == b"ARROW1":
+        return pa.ipc.open_file(file)
+    if magic.startswith(b"FEA1"):
+        return pa.feather.read_table(path)
+    return pa.ipc.open_stream(file)
+
+
+def read_columnar(path: Path, layout: Layout, part: Part, counter: RowCounter) -> Iterator[Any]:
+    with opened(path, layout.format) as (reader, _):
+        batches = parquet_batches(reader, part) if layout.format == "parquet" else arrow_batches(reader, part)
+        for batch in batches:
+            for piece in slices(batch):
+                counter.rows += piece.num_rows
+                yield from bounded(string_batch(piece, layout.columns))
+
+
+def slices(batch: Any) -> Iterator[Any]:
+    for start in range(0, max(batch.num_rows, 1), ROWS_AT_ONCE):
+        yield batch.slice(start, ROWS_AT_ONCE)
+
+
+def parquet_batches(reader: Any, part: Part) -> Iterator[Any]:
+    groups = range(part.start, reader.num_row_groups if part.stop is None else part.stop)
+    for group in groups:
+        about = reader.metadata.row_group(group)
+        wide = max(1, about.total_byte_size // max(1, about.num_rows))
+        rows = max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // wide))
+        yield from reader.iter_batches(batch_size=rows, row_groups=[group], use_threads=False)
+
+
+def arrow_batches(reader: Any, part: Part) -> Iterator[Any]:
+    if isinstance(reader, pa.ipc.RecordBatchFileReader):
+        last = reader.num_record_batches if part.stop is None else part.stop
+        return (reader.get_batch(index) for index in range(part.start, last))
+    return iter(reader.to_batches() if isinstance(reader, pa.Table) else reader)
+
+
+def split_columnar(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
+    with opened(path, layout.format) as (reader, _):
+        if layout.format == "parquet":
+            sizes = [reader.metadata.row_group(i).total_byte_size for i in range(reader.num_row_groups)]
+        elif isinstance(reader, pa.ipc.RecordBatchFileReader):
+            sizes = [reader.get_batch(i).nbytes for i in range(reader.num_record_batches)]
+        else:
+            sizes = []
+    return grouped(sizes, target_bytes)
+
+
+def grouped(sizes: list[int], target: int) -> list[Part]:
+    """Neighbours put together until they reach the target; the last part is open at its end."""
+    edges, weight = [0], 0
+    for index, size in enumerate(sizes):
+        if weight and weight + size > target:
+            edges.append(index)
+            weight = 0
+        weight += size
+    return [Part(start, stop) for start, stop in zip(edges, [*edges[1:], None], strict=True)]

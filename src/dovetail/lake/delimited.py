@@ -1,0 +1,145 @@
+"""Delimited text: settling the layout from the file's head, and reading it block by block."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.errors import UnreadableTable
+from dovetail.lake.blocks import text_blocks
+from dovetail.lake.boundaries import boundary_from, rules_of
+from dovetail.lake.content import refuse_empty, refuse_other_content, refuse_prose
+from dovetail.lake.encoding import STRAYS, encoding_of, is_single_byte, is_utf8
+from dovetail.lake.footer import TAIL_BYTES, without_footer
+from dovetail.lake.frame import frame_of, sep_hint
+from dovetail.lake.layout import Layout, Part, RowCounter
+from dovetail.lake.names import distinct_names
+from dovetail.lake.override import DialectOverride
+from dovetail.lake.parse import BlockParser
+from dovetail.lake.sniff import Dialect, sniff
+from dovetail.lake.streams import open_bytes, read_fully, reasons
+
+HEAD_BYTES = 1 << 18
+LARGEST_HEAD = 1 << 26
+ENOUGH_LINES = 3
+NEW_LINE = re.compile(rb"\r\n|\n|\r")
+
+
+def settle_delimited(path: Path, compression: str, suffix: str, override: DialectOverride) -> Layout:
+    head, complete = read_head(path, compression)
+    refuse_empty(head)
+    encoding = override.encoding or encoding_of(head, complete)
+    refuse_other_content(head, wide=encoding.startswith(("utf-16", "utf-32")))
+    text = decoded(head, encoding, complete)
+    dialect, hinted = dialect_of(text, suffix, override)
+    skip_lines = 1 if hinted and override.skip_lines is None else override.skip_lines
+    frame = frame_of(text, dialect, override.header, skip_lines)
+    if frame.width == 0:
+        raise UnreadableTable("only white space")
+    utf8 = head.removeprefix(b"\xef\xbb\xbf") if is_utf8(encoding) else text.encode("utf-8", errors="replace")
+    return Layout(
+        format="delimited",
+        columns=distinct_names(frame.cells or [""] * frame.width),
+        compression=compression,
+        encoding=encoding,
+        delimiter=dialect.delimiter,
+        quote=dialect.quote,
+        escape=dialect.escape,
+        comment=frame.comment if override.comment is None else override.comment,
+        skip_space=dialect.skip_space,
+        skip_lines=frame.skip_lines,
+        header=frame.header,
+        body=offset_of_line(utf8, frame.body_lines),
+    )
+
+
+def read_head(path: Path, compression: str) -> tuple[bytes, bool]:
+    """The first bytes, and whether they are all. Enough for some lines, however long these are."""
+    with open_bytes(path, compression) as file:
+        head, wanted = b"", HEAD_BYTES
+        while True:
+            head += read_fully(file, wanted - len(head))
+            if len(head) < wanted:
+                return head, True
+            if wanted >= LARGEST_HEAD or len(NEW_LINE.findall(head)) >= ENOUGH_LINES:
+                return head, False
+            wanted *= 4
+
+
+def decoded(head: bytes, encoding: str, complete: bool) -> str:
+    """The head as text, without byte order mark and without a last line that is cut off."""
+    text = head.decode(encoding, errors=STRAYS).removeprefix("\ufeff")
+    if complete:
+        return text
+    cut = max(text.rfind("\n"), text.rfind("\r", 0, len(text) - 1)) + 1
+    return text[:cut] or text
+
+
+def dialect_of(text: str, suffix: str, override: DialectOverride) -> tuple[Dialect, bool]:
+    """The dialect, and whether Excel's `sep=` line, which is to be skipped, named its delimiter."""
+    hint = sep_hint(text)
+    wanted = override.delimiter or hint
+    if wanted:
+        dialect, score = sniff(text, suffix, wanted)
+        dialect = replace(dialect, delimiter=wanted)
+    else:
+        dialect, score = sniff(text, suffix)
+        if score == 0.0 or dialect.delimiter not in text:
+            refuse_prose(text, suffix)
+    given = {"quote": override.quote, "escape": override.escape}
+    return replace(dialect, **{name: mark for name, mark in given.items() if mark is not None}), bool(hint)
+
+
+def offset_of_line(data: bytes, line: int) -> int:
+    """Where the physical line with this number (from 0) begins."""
+    if line == 0:
+        return 0
+    for count, found in enumerate(NEW_LINE.finditer(data), start=1):
+        if count == line:
+            return found.end()
+    return len(data)
+
+
+def read_delimited(path: Path, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
+    parser = BlockParser(layout, counter)
+    for block, last in text_blocks(path, layout, part):
+        yield parser.parse(without_footer(block, layout) if last else block)
+
+
+def split_delimited(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
+    """Byte ranges that begin and end with records. Only where a byte offset is meaningful: not inside gz, zst or UTF-16."""
+    if layout.compression or not (is_utf8(layout.encoding) or is_single_byte(layout.encoding)):
+        return [Part()]
+    with reasons(), path.open("rb") as file:
+        size = path.stat().st_size
+        if size <= target_bytes:
+            return [Part()]
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            cuts = record_cuts(np.frombuffer(mapped, dtype=np.uint8), raw_body(mapped, layout), layout, target_bytes)
+    edges = [0, *cuts]
+    return [Part(start, stop) for start, stop in zip(edges, [*cuts, None], strict=True)]
+
+
+def raw_body(mapped: mmap.mmap, layout: Layout) -> int:
+    """The body's offset in the file's own bytes: in a single-byte encoding a character is a byte."""
+    if is_utf8(layout.encoding):
+        return layout.body + (3 if layout.encoding == "utf-8-sig" else 0)
+    text = mapped[: layout.body].decode(layout.encoding, errors=STRAYS)
+    return len(text.encode("utf-8")[: layout.body].decode("utf-8", errors="ignore"))
+
+
+def record_cuts(data: np.ndarray[tuple[int], np.dtype[np.uint8]], start: int, layout: Layout, target: int) -> list[int]:
+    """Cuts about `target` bytes apart. The last part keeps any footnotes whole."""
+    rules = rules_of(layout)
+    cuts: list[int] = []
+    while True:
+        start = boundary_from(data, start, start + max(target, TAIL_BYTES), rules)
+        if start >= data.size - TAIL_BYTES:
+            return cuts
+        cuts.append(int(start))

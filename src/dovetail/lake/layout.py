@@ -1,0 +1,68 @@
+"""What is settled about a file once, before it is read or split: a worker that gets a layout never guesses again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How to read one file. Fields that a format does not use keep their defaults."""
+
+    format: str
+    """`delimited`, `jsonl`, `parquet` or `arrow`."""
+    columns: tuple[str, ...]
+    """Distinct, in the file's order."""
+    compression: str = ""
+    """Nothing, `gz` or `zst`."""
+    encoding: str = ""
+    """A Python codec's name; text formats only."""
+    delimiter: str = ""
+    quote: str = ""
+    """Nothing where quotes are plain characters."""
+    escape: str = ""
+    comment: str = ""
+    """Rows that start so and do not have the table's width are left out."""
+    skip_space: bool = False
+    """White space after a delimiter does not belong to the value (`a, "b, c"`)."""
+    skip_lines: int = 0
+    """Physical lines before the header: a preamble, comments or Excel's `sep=` hint."""
+    header: bool = True
+    body: int = 0
+    """Where the first data record starts, in bytes of the file's text as UTF-8, after any byte order mark."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Layout:
+        return cls(**{**data, "columns": tuple(data["columns"])})
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a file: bytes of a text file, row groups of a Parquet file, batches of an Arrow file.
+
+    A `stop` of None means to the end. `Part()` is the whole file, whatever its format.
+    """
+
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass
+class RowCounter:
+    """What `read` has seen so far; the driver adds the counters of a file's parts."""
+
+    rows: int = 0
+    short: int = 0
+    """Rows with fewer cells than columns, filled with null."""
+    long: int = 0
+    """Rows with more cells than columns; the surplus cells are left out."""
+    literal: int = 0
+    """Rows whose quotes did not close and were taken as plain characters."""
+
+    @property
+    def ragged(self) -> int:
+        return self.short + self.long

@@ -1,0 +1,57 @@
+"""Table files in, Arrow record batches of raw strings out. `settle` once, then `read` whole or by the parts of `split`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from dovetail.errors import UnreadableTable
+from dovetail.lake.columnar import read_columnar, settle_columnar, split_columnar
+from dovetail.lake.delimited import read_delimited, settle_delimited, split_delimited
+from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, format_of, split_suffix
+from dovetail.lake.jsonl import read_jsonl, settle_jsonl, split_jsonl
+from dovetail.lake.layout import Layout, Part, RowCounter
+from dovetail.lake.override import DialectOverride, parse_override
+from dovetail.lake.streams import compression_of
+
+__all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "parse_override", "read", "settle", "split"]
+
+READERS = {"delimited": read_delimited, "jsonl": read_jsonl, "parquet": read_columnar, "arrow": read_columnar}
+SPLITTERS = {"delimited": split_delimited, "jsonl": split_jsonl, "parquet": split_columnar, "arrow": split_columnar}
+
+
+def settle(path: Path, override: DialectOverride | None = None) -> Layout:
+    """Everything that reading needs to know about a file. Raises `UnreadableTable` with the reason."""
+    found = format_of(path.name)
+    if found is None:
+        raise UnreadableTable(f"not a table by its name: {path.suffix or 'no suffix'}")
+    format, compression = found
+    if format in ("parquet", "arrow"):
+        return settle_columnar(path, format)
+    compression = compression or compression_of(path)
+    if format == "jsonl":
+        return settle_jsonl(path, compression)
+    return settle_delimited(path, compression, text_suffix(path.name), override or DialectOverride())
+
+
+def text_suffix(name: str) -> str:
+    """`.tsv` of `a.tsv.gz`."""
+    stem, suffix = split_suffix(name)
+    return split_suffix(stem)[1] if suffix in COMPRESSION_BY_SUFFIX else suffix
+
+
+def read(
+    path: Path, layout: Layout, part: Part | None = None, counter: RowCounter | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a part, or of the whole file, as batches of string columns named as in the layout.
+
+    Memory stays bounded whatever the file's size. `counter`, where given, is kept up to date while the batches come.
+    """
+    return READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
+
+
+def split(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
+    """Parts of about `target_bytes` whose rows, in order, are exactly the rows of the whole."""
+    return SPLITTERS[layout.format](path, layout, target_bytes)
