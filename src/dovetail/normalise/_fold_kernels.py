@@ -55,14 +55,21 @@ def fold_value(data: Bytes, start: int, stop: int, table: Offsets, out: Bytes, b
     w = int64(begin)
     pending = False
     while p < stop:
-        character, p = decode(data, p, stop)
-        if character < 0 or character >= len(table):
-            return -1
+        character = int64(data[p])
+        if character < 0x80:
+            p += 1
+        else:
+            character, p = decode(data, p, stop)
+            if character < 0 or character >= len(table):
+                return -1
         folded = int64(table[character])
-        if folded == UNSAFE:
-            return -1
-        if folded == SPACE:
+        if folded > SPACE and not pending and folded < 0x80:
+            out[w] = folded
+            w += 1
+        elif folded == SPACE:
             pending = w > begin
+        elif folded == UNSAFE:
+            return -1
         elif folded != REMOVE:
             if pending:
                 out[w] = SPACE

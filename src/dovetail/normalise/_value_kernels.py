@@ -27,6 +27,7 @@ BOOLEAN = 9
 
 LONGEST_KEY = 7
 NO_KEY = -1
+SLOTS = 251
 SHORTEST_DATE = 8
 
 PLUS, MINUS, DOT, ZERO, NINE, LETTER_E = 43, 45, 46, 48, 57, 101
@@ -47,11 +48,11 @@ def look_up(data: Bytes, start: int, stop: int, keys: Keys, classes: Classes) ->
     if stop - start > LONGEST_KEY:
         return TEXT
     key = pack(data, start, stop)
-    slot = key % len(keys)
+    slot = key % SLOTS
     while keys[slot] != NO_KEY:
         if keys[slot] == key:
             return int64(classes[slot])
-        slot = (slot + 1) % len(keys)
+        slot = (slot + 1) % SLOTS
     return TEXT
 
 
@@ -109,7 +110,7 @@ def parse_number(data: Bytes, start: int, stop: int) -> tuple[int, bool, int, in
 def classify_value(data: Bytes, start: int, stop: int, keys: Keys, key_classes: Classes) -> int:
     """The class of one folded value. A sentinel is known by its number: ``-999.0`` is one, too."""
     kind = look_up(data, start, stop, keys, key_classes)
-    if kind != TEXT:
+    if kind != TEXT or stop == start or data[start] > NINE:
         return kind
     kind, negative, whole, whole_end, _, _ = parse_number(data, start, stop)
     if kind == INTEGER and whole_end - whole != stop - start:

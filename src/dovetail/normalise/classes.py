@@ -13,8 +13,6 @@ from dovetail.normalise import _date_kernels as dates
 from dovetail.normalise import _value_kernels as values
 from dovetail.normalise.null_markers import BOOLEANS, NOT_AVAILABLE, NULL_MARKERS, SENTINELS
 
-_SLOTS = 251
-
 
 class ValueClass(IntEnum):
     """What a single folded value looks like."""
@@ -59,13 +57,13 @@ def _hash_table() -> tuple[values.Keys, values.Classes]:
         **dict.fromkeys(BOOLEANS, ValueClass.BOOLEAN),
         NOT_AVAILABLE: ValueClass.NOT_AVAILABLE,
     }
-    keys = np.full(_SLOTS, values.NO_KEY, dtype=np.int64)
-    codes = np.zeros(_SLOTS, dtype=np.uint8)
+    keys = np.full(values.SLOTS, values.NO_KEY, dtype=np.int64)
+    codes = np.zeros(values.SLOTS, dtype=np.uint8)
     for text, kind in known.items():
         key = _key(text)
-        slot = key % _SLOTS
+        slot = key % values.SLOTS
         while keys[slot] != values.NO_KEY:
-            slot = (slot + 1) % _SLOTS
+            slot = (slot + 1) % values.SLOTS
         keys[slot], codes[slot] = key, kind
     keys.setflags(write=False)
     codes.setflags(write=False)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.normalise._arrow import Strings, check_size, read, room, write
+from dovetail.normalise._arrow import Bytes, Offsets, check_size, read, room, write
 from dovetail.normalise._fold_kernels import REMOVE, SPACE, UNSAFE, fold_values, splice
 
 WHITE_SPACE = (
@@ -50,10 +50,10 @@ INVISIBLE = (
 """Removed. The zero-width joiner and non-joiner are not here: they make other words, and other emoji."""
 
 _FULL_WIDTH = range(0xFF00, 0xFFF0)
-_COMPUTED = (range(0x2200), range(0x3000, 0x3100), _FULL_WIDTH, range(0xFEFF, 0xFF00))
-"""Ranges of the table worked out character by character: alphabets, punctuation, kana, full-width forms."""
+_COMPUTED = (range(0x2C00), range(0x3000, 0x3100), _FULL_WIDTH, range(0xFEFF, 0xFF00))
+"""Worked out character by character: alphabets, punctuation, symbols, kana, full-width forms."""
 _UNCHANGED = (range(0x4E00, 0xA000), range(0xAC00, 0xD7A4))
-"""Ranges in which every character folds to itself: Han and Hangul syllables."""
+"""Every character folds to itself: Han and Hangul syllables."""
 _COMBINING_JAMO = range(0x1160, 0x1200)
 """Hangul vowels and finals join the letter before them, though their combining class is 0."""
 
@@ -90,24 +90,22 @@ def fold(raw: pa.Array) -> pa.Array:
     left = fold_values(strings.data, strings.offsets, strings.valid, _ascii_table(), data, ends, slow)
     if left:
         left = fold_values(strings.data, strings.offsets, strings.valid, _table(), data, ends, slow)
-    folded = write(strings.type, data, ends, strings.valid)
-    return _with_slow_values(strings, folded, slow[:left]) if left else folded
+    if left:
+        data, ends = _with_slow_values(raw, data, ends, slow[:left])
+    return write(strings.type, data, ends, strings.valid)
 
 
-def _with_slow_values(strings: Strings, folded: pa.Array, slow: npt.NDArray[np.int64]) -> pa.Array:
+def _with_slow_values(
+    raw: pa.Array, data: Bytes, ends: Offsets, slow: npt.NDArray[np.int64]
+) -> tuple[Bytes, Offsets]:
     """Fold the values that the table could not, by the specification, and put them in their places."""
-    data, offsets = strings.data, strings.offsets
-    patch = [fold_one(bytes(data[offsets[i] : offsets[i + 1]]).decode()).encode() for i in slow]
-    patch_ends = np.zeros(len(patch) + 1, dtype=np.int64)
-    np.cumsum([len(value) for value in patch], out=patch_ends[1:])
-    fast = read(folded)
-    size = fast.size + int(patch_ends[-1])
-    check_size(strings.type, size)
-    out = np.empty(size, dtype=np.uint8)
-    out_ends = np.empty_like(fast.offsets)
-    patch_bytes = np.frombuffer(b"".join(patch), np.uint8)
-    splice(fast.data, fast.offsets, slow, patch_bytes, patch_ends, out, out_ends)
-    return write(strings.type, out, out_ends, strings.valid)
+    values = raw.take(pa.array(slow)).to_pylist()
+    patch = read(pa.array([fold_one(value) for value in values], pa.large_string()))
+    size = int(ends[-1]) + patch.size
+    check_size(raw.type, size)
+    out, out_ends = np.empty(size, dtype=np.uint8), np.empty_like(ends)
+    splice(data, ends, slow, patch.data, patch.offsets, out, out_ends)
+    return out, out_ends
 
 
 @cache
