@@ -63,7 +63,7 @@ def is_narrow(text: str, layout: Layout, width: int) -> bool:
     dialect = Dialect(layout.delimiter, quote, layout.escape, layout.skip_space)
     cells = next(iter(dialect.rows(text)), [])
     filled = sum(bool(cell.strip()) for cell in cells)
-    return filled <= width / 2 and len(cells) < width
+    return 0 < filled <= width / 2 and bool(cells[0].strip()) and len(cells) < width
 
 
 def reads_like_note(text: str) -> bool:

@@ -17,6 +17,7 @@ COMMENT_MARKS = ("#", "%", "//")
 ROWS_LOOKED_AT = 100
 SAME = 0.8
 """The share of a column's cells that must agree before the column says anything about its header."""
+PLAIN_WORD = re.compile(r"A?a*$")
 TYPED = ("whole", "number", "date", "time", "link")
 
 
@@ -48,7 +49,7 @@ def frame_of(text: str, dialect: Dialect, header: bool | None = None, skip_lines
     comment = comment_mark(rows, width, dialect)
     first = 0 if skip_lines is not None else preamble_length(rows, width, comment)
     start, end, cells = rows[first]
-    below = [row for _, _, row in rows[first + 1 :] if not (comment and row[0].startswith(comment) and len(row) != width)]
+    below = [row for _, _, row in rows[first + 1 :] if len(row) == width or not is_comment(row, comment)]
     if header is None:
         header = has_header(cells, [row for row in below if len(row) >= len(cells)][:ROWS_LOOKED_AT])
     if header:
@@ -67,7 +68,7 @@ def numbered_rows(text: str, dialect: Dialect, skip: int) -> list[NumberedRow]:
     rows, start = [], skip
     for cells in islice(reader, ROWS_LOOKED_AT):
         end = skip + reader.line_num  # type: ignore[attr-defined]
-        if any(cell.strip() for cell in cells):
+        if len(cells) > 1 or (cells and cells[0].strip()):
             rows.append((start, end, cells))
         start = end
     return rows
@@ -87,22 +88,41 @@ def comment_mark(rows: Sequence[NumberedRow], width: int, dialect: Dialect) -> s
     """A mark that begins rows which do not fit the table, wherever they stand."""
     for mark in COMMENT_MARKS:
         if mark != dialect.delimiter and any(
-            cells[0].lstrip().startswith(mark) and len(cells) != width for _, _, cells in rows
+            is_comment(cells, mark) and len(cells) != width for _, _, cells in rows
         ):
             return mark
     return ""
 
 
+def is_comment(cells: Sequence[str], mark: str) -> bool:
+    """Whether a row starts with the mark and says something: a column may be called `#`."""
+    start = cells[0].strip()
+    return bool(mark) and start.startswith(mark) and start != mark
+
+
 def preamble_length(rows: Sequence[NumberedRow], width: int, comment: str) -> int:
-    """How many of the first rows are titles, sources and comments: much narrower than the table that follows."""
+    """How many of the first rows are titles, sources and comments: much narrower than the table that follows.
+
+    Spreadsheets pad a title with empty cells to the table's width; such a row counts by what is filled, provided that a
+    fuller row follows.
+    """
     for index, (_, _, cells) in enumerate(rows):
-        filled = len(cells) if cells[-1] else sum(map(bool, cells))
-        if len(cells) != width and comment and cells[0].startswith(comment):
+        if len(cells) != width and is_comment(cells, comment):
             continue
-        if width > 1 and filled <= width / 2 and len(cells) < width:
+        if width > 1 and len(cells) <= width / 2:
+            continue
+        if is_padded_title(cells) and index + 1 < len(rows) and filled(rows[index + 1][2]) > len(cells) / 2:
             continue
         return index
     return 0
+
+
+def is_padded_title(cells: Sequence[str]) -> bool:
+    return len(cells) > 2 and bool(cells[0].strip()) and filled(cells) == 1
+
+
+def filled(cells: Sequence[str]) -> int:
+    return sum(bool(cell.strip()) for cell in cells)
 
 
 def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
@@ -113,49 +133,54 @@ def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
     """
     if not below:
         return True
-    labels = counts_up(first)
-    names = data = 0
+    labels = are_labels(first)
+    names = data = 0.0
     for position, cell in enumerate(first):
         if not cell.strip():
             continue
         verdict = fits(cell, [row[position] for row in below if row[position].strip()])
-        if verdict is None:
-            continue
-        if verdict and not (labels and shape_of(cell) == "whole"):
-            data += 1
-        else:
-            names += 1
-    return names >= data
+        if labels and shape_of(cell) == "whole":
+            verdict = -1.0
+        names -= min(verdict, 0.0)
+        data += max(verdict, 0.0)
+    return data < 1 or names >= data
 
 
-def counts_up(cells: Sequence[str]) -> bool:
-    """Whether the whole numbers among the cells rise evenly: 1960, 1961, 1962 … or 0, 1, 2."""
+def are_labels(cells: Sequence[str]) -> bool:
+    """Whether the whole numbers among the cells count (0, 1, 2 …) or are years in order: names, though numbers."""
     numbers = [int(cell) for cell in cells if shape_of(cell) == "whole"]
     steps = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
-    return len(numbers) > 1 and len(steps) == 1 and steps != {0}
+    if len(numbers) < 2 or 0 in steps:
+        return False
+    ordered = min(steps) > 0 or max(steps) < 0
+    return len(steps) == 1 or (ordered and all(1500 <= number <= 2100 for number in numbers))
 
 
-def fits(cell: str, column: Sequence[str]) -> bool | None:
-    """Whether a cell is of the kind that a column's cells agree on; None where they do not agree on any."""
+def fits(cell: str, column: Sequence[str]) -> float:
+    """From 1 (of the kind that the column's cells agree on) to -1 (of another kind); 0 where they agree on none."""
     if not column:
-        return None
+        return 0.0
     shapes = Counter(map(shape_of, column))
     usual, count = shapes.most_common(1)[0]
-    numbers = shapes["whole"] + shapes["number"]
-    if numbers >= SAME * len(column):
-        shape = shape_of(cell)
-        return shape in ("whole", "number") and (shape == usual or shapes[shape] * 10 >= len(column))
+    shape = shape_of(cell)
+    if shapes["whole"] + shapes["number"] >= SAME * len(column):
+        return 1.0 if shape in ("whole", "number") and (shape == usual or shapes[shape] * 10 >= len(column)) else -1.0
     if count < SAME * len(column):
-        return None
+        return 0.0
     if usual in TYPED:
-        return shape_of(cell) == usual
-    return fits_pattern(cell, column)
+        return 1.0 if shape == usual else -1.0
+    return fits_pattern(cell, column) if len(column) > 2 else 0.0
 
 
-def fits_pattern(cell: str, column: Sequence[str]) -> bool | None:
-    """For columns of codes alike (`AF`, `de_DE`, `A-17`): at least three, all of one pattern, none of plain small letters."""
+def fits_pattern(cell: str, column: Sequence[str]) -> float:
+    """For columns of codes alike (`AF`, `de_DE`, `A-17`), and for case: a small `name` above `Capital` values.
+
+    Codes of letters only speak half as loud, because a name may look the same (`ID`, `ISO`).
+    """
     patterns = Counter(map(pattern_of, column))
     usual, count = patterns.most_common(1)[0]
-    if len(column) < 3 or count < 0.95 * len(column) or set(usual) <= {"a"}:
-        return None
-    return pattern_of(cell) == usual
+    if count >= 0.95 * len(column) and not PLAIN_WORD.match(usual):
+        weight = 0.5 if set(usual) == {"A"} else 1.0
+        return weight if pattern_of(cell) == usual else -1.0
+    capitals = sum(pattern.startswith("A") * number for pattern, number in patterns.items())
+    return -1.0 if capitals >= 0.95 * len(column) and pattern_of(cell).startswith("a") else 0.0

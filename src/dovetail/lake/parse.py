@@ -15,6 +15,7 @@ import pyarrow.csv
 
 from dovetail.lake.boundaries import record_starts, rules_of
 from dovetail.lake.encoding import STRAYS
+from dovetail.lake.frame import is_comment
 from dovetail.lake.layout import Layout, RowCounter
 from dovetail.lake.sniff import Dialect
 
@@ -83,8 +84,7 @@ class BlockParser:
 
     def is_row(self, row: Row) -> bool:
         """A row of another width than the table's may be a comment or nothing but white space."""
-        comment = self.layout.comment
-        return not (comment and row[0].lstrip().startswith(comment)) and any(map(str.strip, row))
+        return not is_comment(row, self.layout.comment) and (len(row) > 1 or row[0].strip() != "")
 
     def mended_rows(self, block: bytes) -> list[Row]:
         """Rows by record, those with a stray quote read with quotes as plain characters."""

@@ -20,7 +20,7 @@ from dovetail.lake.shapes import shape_of
 
 csv.field_size_limit(sys.maxsize)  # the module's own limit of 128 KB would refuse tables with long cells
 
-PRIOR = {",": 1.0, "\t": 1.0, ";": 0.97, "|": 0.97, "#": 0.9, "^": 0.8, "~": 0.8, "\x01": 1.0, "\x1f": 1.0, ":": 0.5, " ": 0.6}
+PRIOR = {",": 1.0, "\t": 1.0, ";": 0.97, "|": 0.97, "#": 0.9, "^": 0.8, "~": 0.8, "\x01": 1.0, "\x1f": 1.0, ":": 0.5, " ": 0.5}
 """How likely a character delimits at all, before the sample speaks."""
 BY_SUFFIX = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
 NAMED_BONUS = 1.3
