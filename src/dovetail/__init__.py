@@ -1,19 +1,18 @@
 """Dovetail finds, explains and makes joins in data lakes.
 
-    lake ──► catalog ──► indexes ──► search ──► join
+lake ──► catalog ──► indexes ──► search ──► join
 
-    >>> import dovetail
-    >>> lake = dovetail.open("idx")            # doctest: +SKIP
-    >>> lake.tables("geo/*")                   # doctest: +SKIP
-    >>> lake.table("geo/countries.csv").columns  # doctest: +SKIP
+>>> import dovetail
+>>> lake = dovetail.open("idx")            # doctest: +SKIP
+>>> lake.tables("geo/*")                   # doctest: +SKIP
+>>> lake.table("geo/countries.csv").columns  # doctest: +SKIP
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail.api import Lake, open, verify
 from dovetail.errors import DovetailError
+from dovetail.verbs import compact, index, remove
 
 __version__ = "0.1.0"
 __all__ = ["DovetailError", "Lake", "compact", "index", "open", "remove", "verify"]

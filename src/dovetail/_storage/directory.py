@@ -1,10 +1,10 @@
 """The index directory: generations, the one writer, and snapshots for readers.
 
-    my-index/
-      manifest-<N>.json    generation N, created only if absent, never replaced
-      segments/<id>/       immutable; those that no manifest names are leftovers
-      staging/             what a running build has read of big tables; empty at rest
-      writer.lock          held by the one writer, released by the system when its process ends
+my-index/
+  manifest-<N>.json    generation N, created only if absent, never replaced
+  segments/<id>/       immutable; those that no manifest names are leftovers
+  staging/             what a running build has read of big tables; empty at rest
+  writer.lock          held by the one writer, released by the system when its process ends
 """
 
 from __future__ import annotations

@@ -53,7 +53,11 @@ class SegmentWriter:
         path = self.folder / (name + SUFFIX)
         with PackWriter(path, name, version, self.id) as pack:
             write(pack)
-        self._parts[name] = {"version": version, "bytes": path.stat().st_size, "checksum": f"{pack.checksum:016x}"}
+        self._parts[name] = {
+            "version": version,
+            "bytes": path.stat().st_size,
+            "checksum": f"{pack.checksum:016x}",
+        }
 
     def open_part(self, name: str) -> Pack:
         """A part that is already written: later indexes may build on earlier ones."""
@@ -85,9 +89,7 @@ class Segment:
         self.ref = ref
         self.counts: dict[str, int] = description["counts"]
         self.parts: dict[str, dict[str, Any]] = description["parts"]
-        self._packs = {
-            name: Pack(folder / (name + SUFFIX), name, part["version"]) for name, part in self.parts.items()
-        }
+        self._packs = {name: Pack(folder / (name + SUFFIX), name, part["version"]) for name, part in self.parts.items()}
 
     def pack(self, name: str) -> Pack:
         return self._packs[name]

@@ -81,13 +81,13 @@ def profile_column(column: RawColumn, emit: Callable[[TokenCounts], None]) -> Co
         type=column_type,
         rows=column.rows,
         nulls=column.rows - summary.filled,
-        raw_distinct=summary.raw_distinct(),
+        raw_distinct=summary.frequencies.distinct(),
         minimum=_shorten(summary.minimum),
         maximum=_shorten(summary.maximum),
         mean_length=summary.length / summary.filled if summary.filled else 0.0,
         max_length=summary.max_length,
         number_share=column.evidence.number_share(column_type),
-        top=tuple((_shorten(value), rows) for value, rows in summary.top(column.batches())),
+        top=tuple((_shorten(value), rows) for value, rows in summary.frequencies.top(column.batches())),
         sample=tuple(_shorten(value) for value in summary.sample),
     )
 
@@ -97,8 +97,7 @@ class _Summary:
 
     def __init__(self, column_type: ColumnType) -> None:
         self._type = column_type
-        self._hashes: list[Array] = []  # of raw values: the same one may come in several batches
-        self._counts: list[Array] = []
+        self.frequencies = _Frequencies()
         self.filled = 0
         self.length = 0
         self.max_length = 0
@@ -110,46 +109,20 @@ class _Summary:
         raw, counts = batch.values, batch.counts
         if found.null_count:
             kept = found.is_valid()
-            found, raw, counts = found.filter(kept), raw.filter(kept), counts[kept.to_numpy(zero_copy_only=False)]
+            found, raw, counts = (
+                found.filter(kept),
+                raw.filter(kept),
+                counts[kept.to_numpy(zero_copy_only=False)],
+            )
         if len(found):
             lengths = pc.utf8_length(raw).to_numpy()
             self.filled += int(counts.sum())
-            self.length += int((lengths * counts).sum())
+            self.length += int(lengths @ counts)
             self.max_length = max(self.max_length, int(lengths.max()))
             self.sample += raw.slice(0, _SHOWN - len(self.sample)).to_pylist()
             self._widen_range(found)
-            self._hashes.append(hash_tokens(raw))
-            self._counts.append(counts)
+            self.frequencies.add(RawCounts(raw, counts))
         return TokenCounts(found, counts)
-
-    def raw_distinct(self) -> int:
-        if len(self._hashes) == 1:
-            return len(self._hashes[0])
-        return len(np.unique(np.concatenate(self._hashes))) if self._hashes else 0
-
-    def top(self, batches: Iterable[RawCounts]) -> list[tuple[str, int]]:
-        """The most frequent raw values with their rows; of equally frequent ones the first seen."""
-        if not self._hashes:
-            return []
-        hashes, counts = self._total_counts()
-        highest = np.sort(np.argsort(-counts, kind="stable")[:_SHOWN])
-        wanted = dict(zip(hashes[highest].tolist(), counts[highest].tolist(), strict=True))
-        named: dict[str, int] = {}
-        for batch in batches:
-            for place in np.flatnonzero(np.isin(hash_tokens(batch.values), hashes[highest])):
-                value = batch.values[int(place)].as_py()
-                named.setdefault(value, wanted[int(hash_tokens(batch.values.slice(int(place), 1))[0])])
-        return sorted(named.items(), key=lambda entry: -entry[1])
-
-    def _total_counts(self) -> tuple[Array, Array]:
-        """Each raw value's hash and rows over all batches, in the order of first appearance."""
-        hashes, counts = np.concatenate(self._hashes), np.concatenate(self._counts)
-        if len(self._hashes) == 1:
-            return hashes, counts
-        distinct, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-        totals = np.bincount(inverse, weights=counts).astype(np.int64)
-        order = np.argsort(first)
-        return distinct[order], totals[order]
 
     def _widen_range(self, found: pa.Array) -> None:
         low, high = _range(found, self._type)
@@ -157,6 +130,65 @@ class _Summary:
             self.minimum = low
         if not self.maximum or _range(pa.array([self.maximum, high], pa.large_string()), self._type)[1] == high:
             self.maximum = high
+
+
+class _Frequencies:
+    """In how many rows each raw value stands, over batches that may share values.
+
+    One batch is its own answer. Of several only hashes and counts are held, 16 bytes a value: the values themselves
+    may not fit into memory.
+    """
+
+    def __init__(self) -> None:
+        self._first: RawCounts | None = None
+        self._hashes: list[Array] = []
+        self._counts: list[Array] = []
+
+    def add(self, batch: RawCounts) -> None:
+        if self._first is None and not self._hashes:
+            self._first = batch
+            return
+        for part in (self._first, batch) if self._first else (batch,):
+            self._hashes.append(hash_tokens(part.values))
+            self._counts.append(part.counts)
+        self._first = None
+
+    def distinct(self) -> int:
+        return len(self._first.values) if self._first else len(self._totals()[0])
+
+    def top(self, batches: Iterable[RawCounts]) -> list[tuple[str, int]]:
+        """The most frequent values with their rows; of equally frequent ones the first seen."""
+        if self._first:
+            places = _highest(self._first.counts)
+            return [(self._first.values[int(i)].as_py(), int(self._first.counts[i])) for i in places]
+        hashes, counts = self._totals()
+        places = _highest(counts)
+        names: dict[int, str] = {}
+        for batch in batches:
+            found = hash_tokens(batch.values)
+            for place in np.flatnonzero(np.isin(found, hashes[places])):
+                names.setdefault(int(found[place]), batch.values[int(place)].as_py())
+        return [(names[int(hashes[i])], int(counts[i])) for i in places]
+
+    def _totals(self) -> tuple[Array, Array]:
+        """Each value's hash and rows over all batches, in the order of first appearance."""
+        if not self._hashes:
+            return np.empty(0, np.uint64), np.empty(0, np.int64)
+        distinct, first, inverse = np.unique(np.concatenate(self._hashes), return_index=True, return_inverse=True)
+        totals = np.bincount(inverse, weights=np.concatenate(self._counts)).astype(np.int64)
+        order = np.argsort(first)
+        return distinct[order], totals[order]
+
+
+def _highest(counts: Array) -> Array:
+    """The places of the highest counts, the first of equal ones first, without sorting all of them."""
+    if len(counts) > 50 * _SHOWN:
+        least = np.partition(counts, len(counts) - _SHOWN)[len(counts) - _SHOWN]
+        above, equal = np.flatnonzero(counts > least), np.flatnonzero(counts == least)[:_SHOWN]
+        places = np.sort(np.concatenate([above, equal]))
+    else:
+        places = np.arange(len(counts))
+    return places[np.argsort(-counts[places], kind="stable")][:_SHOWN]
 
 
 def _range(found: pa.Array, column_type: ColumnType) -> tuple[str, str]:

@@ -5,6 +5,7 @@ Both are Arrow tables inside one pack, so that opening the catalog of a million 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +35,7 @@ class TableRecord:
 
 @dataclass(frozen=True)
 class ColumnRecord:
-    """A column and its profile. `nulls` and `distinct` speak of tokens, `raw_distinct` of what is written in the file."""
+    """A column and its profile. `nulls` and `distinct` speak of tokens, `raw_distinct` of what the file has."""
 
     column: str
     type: ColumnType
@@ -117,7 +118,7 @@ class CatalogWriter:
         row = {**vars(record), "first_column": len(self._columns), "columns": len(columns)}
         for column in columns:
             values = {**vars(column), "table": len(self._tables), "kind": column.type.kind}
-            values["type"] = column.type.to_json()
+            values["type"] = json.dumps(column.type.to_json(), sort_keys=True)
             values["top"] = [{"value": value, "rows": rows} for value, rows in column.top]
             self._columns.append(values)
         self._tables.append(row)
@@ -164,7 +165,7 @@ class CatalogReader:
 
 def _column_record(row: dict[str, Any]) -> ColumnRecord:
     del row["table"], row["kind"]
-    row["type"] = ColumnType.from_json(row["type"])
+    row["type"] = ColumnType.from_json(json.loads(row["type"]))
     row["top"] = tuple((entry["value"], entry["rows"]) for entry in row["top"])
     row["sample"] = tuple(row["sample"])
     return ColumnRecord(**row)

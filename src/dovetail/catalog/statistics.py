@@ -56,8 +56,11 @@ def _live_hashes(segment: Segment) -> Array:
     for number in segment.ref.dead:
         place = catalog.column_range(number)
         alive[place.start : place.stop] = False
-    held = np.logical_or.reduceat(alive[arrays.posting_columns], arrays.posting_offsets[:-1]) if arrays.tokens else []
-    return arrays.hashes[np.asarray(held, bool)[arrays.hash_ids]]
+    if not arrays.tokens:
+        return arrays.hashes
+    held: Array = np.logical_or.reduceat(alive[arrays.posting_columns], arrays.posting_offsets[:-1])
+    live: Array = arrays.hashes[held[arrays.hash_ids]]
+    return live
 
 
 def _distinct_values(hashes: list[Array]) -> int:

@@ -20,9 +20,9 @@ def compact_command(index: Path, master: str | None, as_json: bool) -> None:
     Example:
       dovetail compact ./idx
     """
-    from dovetail.pipeline.maintain import compact
+    from dovetail.verbs import compact
 
-    done = compact(index, **({"master": master} if master else {}))
+    done = compact(index, master)
     if as_json:
         print_json(vars(done))
     else:

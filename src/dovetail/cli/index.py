@@ -93,8 +93,8 @@ class _ProgressBar:
     def tell(self, progress: Progress) -> None:
         if progress.stage == "plan":
             self._console.print(
-                f"{count(progress.total, 'table')} to read; the index will take up to about {size(progress.disk)} of disk "
-                f"({size(progress.free)} free)."
+                f"{count(progress.total, 'table')} to read; the index will need up to about {size(progress.disk)} "
+                f"of disk ({size(progress.free)} free)."
             )
             self._bar.start()
             self._bar.start_task(self._task)
@@ -115,8 +115,8 @@ def _print_summary(report: Report, to: Path) -> None:
     if report.added or report.changed or report.removed:
         speed = f" · {report.bytes_read / 1e6 / report.seconds:.1f} MB/s" if report.bytes_read else ""
         click.echo(
-            f"{report.added:,} new, {report.changed:,} changed, {report.removed:,} gone, {report.unchanged:,} unchanged · "
-            f"{report.seconds:.1f} s{speed}"
+            f"{report.added:,} new, {report.changed:,} changed, {report.removed:,} gone, "
+            f"{report.unchanged:,} unchanged · {report.seconds:.1f} s{speed}"
         )
     else:
         click.echo(f"Nothing to do: all {report.unchanged:,} files are as they were · {report.seconds:.1f} s")

@@ -26,8 +26,10 @@ def remove_command(index: Path, patterns: tuple[str, ...], as_json: bool) -> int
     if as_json:
         print_json({"removed": removed})
     elif removed:
-        click.echo(f"Removed {count(len(removed), 'table')}: {', '.join(removed[:5])}{', …' if len(removed) > 5 else ''}")
-        click.echo(f"`dovetail index` finds them again while their files are there; --exclude keeps them out.")
+        click.echo(
+            f"Removed {count(len(removed), 'table')}: {', '.join(removed[:5])}{', …' if len(removed) > 5 else ''}"
+        )
+        click.echo("`dovetail index` finds them again while their files are there; --exclude keeps them out.")
     else:
         click.echo(f"No table of {index} matches {' or '.join(map(repr, patterns))}.")
     return 0 if removed else 1

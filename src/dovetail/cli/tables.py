@@ -27,7 +27,13 @@ def tables_command(index: Path, pattern: str, skipped: bool, as_json: bool) -> i
         print_json([line.to_dict() for line in lines])
     elif lines:
         rows = [
-            (line.table, line.rows, line.columns, size(line.bytes), f"skipped: {line.error}" if line.error else "")
+            (
+                line.table,
+                line.rows,
+                line.columns,
+                size(line.bytes),
+                f"skipped: {line.error}" if line.error else "",
+            )
             for line in lines
         ]
         print_table(("table", "rows", "columns", "size", ""), rows, numbers=("rows", "columns", "size"))

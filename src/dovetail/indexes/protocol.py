@@ -45,7 +45,7 @@ class Index(Protocol):
     question: str
 
     def builder(self, scratch: Path, memory_bytes: int) -> Builder:
-        """`scratch` is a folder for spilled data, removed by the caller; `memory_bytes` bounds what is sorted at once."""
+        """`scratch` is for spilled data and removed by the caller; `memory_bytes` bounds what is sorted at once."""
         ...
 
     def open(self, segment: Segment) -> Any: ...

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dovetail._compile import compiled, int64
 from dovetail.normalise._arrow import Bytes, Flags, Offsets
-from dovetail.normalise._compile import compiled, int64
 
 Classes = npt.NDArray[np.uint8]
 Layout = tuple[int, int, int, int, int]

@@ -7,8 +7,8 @@ afterwards.
 
 from __future__ import annotations
 
+from dovetail._compile import compiled, int64
 from dovetail.normalise._arrow import Bytes, Flags, Offsets
-from dovetail.normalise._compile import compiled, int64
 
 REMOVE = -1
 """The character vanishes (zero-width, soft hyphen)."""

@@ -74,9 +74,7 @@ def _key(text: str) -> int:
     """What the kernel ``pack`` computes, without compiling it at import."""
     data = text.encode()
     if len(data) > values.LONGEST_KEY:
-        raise ValueError(
-            f"found {text!r} of {len(data)} bytes; at most {values.LONGEST_KEY} can be looked up"
-        )
+        raise ValueError(f"found {text!r} of {len(data)} bytes; at most {values.LONGEST_KEY} can be looked up")
     return int.from_bytes(data, "big") + (len(data) << 56)
 
 

@@ -25,9 +25,7 @@ class DateFormat(NamedTuple):
     kind: str = "date"
 
 
-def _only(
-    name: str, value_class: ValueClass, layout: int, day_first: bool = False, kind: str = "date"
-) -> DateFormat:
+def _only(name: str, value_class: ValueClass, layout: int, day_first: bool = False, kind: str = "date") -> DateFormat:
     return DateFormat(name, frozenset({value_class}), value_class, layout, day_first, kind)
 
 
@@ -45,9 +43,7 @@ FORMATS = (
         kernels.PARTS_SLASH,
         day_first=True,
     ),
-    DateFormat(
-        "m/d/y", _SLASHES | {ValueClass.SLASH_MONTH_FIRST}, ValueClass.SLASH_MONTH_FIRST, kernels.PARTS_SLASH
-    ),
+    DateFormat("m/d/y", _SLASHES | {ValueClass.SLASH_MONTH_FIRST}, ValueClass.SLASH_MONTH_FIRST, kernels.PARTS_SLASH),
     DateFormat(
         "d-m-y",
         _DASHES | {ValueClass.DASH_DAY_FIRST},
@@ -55,9 +51,7 @@ FORMATS = (
         kernels.PARTS_DASH,
         day_first=True,
     ),
-    DateFormat(
-        "m-d-y", _DASHES | {ValueClass.DASH_MONTH_FIRST}, ValueClass.DASH_MONTH_FIRST, kernels.PARTS_DASH
-    ),
+    DateFormat("m-d-y", _DASHES | {ValueClass.DASH_MONTH_FIRST}, ValueClass.DASH_MONTH_FIRST, kernels.PARTS_DASH),
     _only("d month y", ValueClass.DAY_MONTH, kernels.DAY_MONTH),
     _only("d-month-y", ValueClass.DAY_MONTH_DASH, kernels.DAY_MONTH_DASH),
     _only("month d y", ValueClass.MONTH_DAY, kernels.MONTH_DAY),

@@ -49,11 +49,7 @@ class TypeEvidence:
     @property
     def distinct_values(self) -> int:
         """Distinct folded values that are not null markers in every column; an upper bound after merging."""
-        return (
-            sum(self.class_values)
-            - self.class_values[ValueClass.MISSING]
-            - self.class_values[ValueClass.MARKER]
-        )
+        return sum(self.class_values) - self.class_values[ValueClass.MISSING] - self.class_values[ValueClass.MARKER]
 
     def null_rows(self, column_type: ColumnType) -> int:
         """Rows without a token, in a column of this type."""
@@ -104,9 +100,7 @@ def null_classes(column_type: ColumnType) -> tuple[ValueClass, ...]:
 def gather(folded: pa.Array, counts: npt.NDArray[np.integer]) -> TypeEvidence:
     """The evidence of distinct folded values, of which the i-th occurs in ``counts[i]`` rows."""
     if len(counts) != len(folded):
-        raise ValueError(
-            f"found {len(counts)} counts for {len(folded)} values; give one count for each value"
-        )
+        raise ValueError(f"found {len(counts)} counts for {len(folded)} values; give one count for each value")
     strings = read(folded)
     data, offsets = strings.data, strings.offsets
     classes = np.empty(strings.length, dtype=np.uint8)

@@ -95,9 +95,7 @@ def fold(raw: pa.Array) -> pa.Array:
     return write(strings.type, data, ends, strings.valid)
 
 
-def _with_slow_values(
-    raw: pa.Array, data: Bytes, ends: Offsets, slow: npt.NDArray[np.int64]
-) -> tuple[Bytes, Offsets]:
+def _with_slow_values(raw: pa.Array, data: Bytes, ends: Offsets, slow: npt.NDArray[np.int64]) -> tuple[Bytes, Offsets]:
     """Fold the values that the table could not, by the specification, and put them in their places."""
     values = raw.take(pa.array(slow)).to_pylist()
     patch = read(pa.array([fold_one(value) for value in values], pa.large_string()))

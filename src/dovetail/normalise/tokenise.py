@@ -28,9 +28,7 @@ def tokens(folded: pa.Array, column_type: ColumnType) -> pa.Array:
     """
     strings = read(folded)
     kept = np.empty(strings.length, dtype=np.bool_)
-    nulls = find_nulls(
-        strings.data, strings.offsets, strings.valid, KEYS, KEY_CLASSES, _null_flags(column_type), kept
-    )
+    nulls = find_nulls(strings.data, strings.offsets, strings.valid, KEYS, KEY_CLASSES, _null_flags(column_type), kept)
     if column_type.kind in _NUMERIC:
         return _number_tokens(strings, kept, nulls)
     if column_type.date_format:

@@ -19,7 +19,7 @@ from dovetail.pipeline.sources import TableSource
 
 
 def build_segment(
-    segments: Path, scratch: Path, tables: Iterable[TableSource], memory_bytes: int, tick: Callable[[], None]
+    segments: Path, scratch: Path, tables: Iterable[TableSource], memory_bytes: int, tick: Callable[[], object]
 ) -> SegmentRef:
     """Write a segment of `tables` under `segments`; `tick` is called after each table."""
     writer = SegmentWriter(segments)

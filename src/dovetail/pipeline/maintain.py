@@ -55,7 +55,11 @@ def compact(index: Path, master: str = LOCAL, progress: Callable[[Progress], Non
             commit_segments(writer, (*kept, *refs))
         after = open_snapshot(index)
     return Compaction(
-        len(snapshot.segments), len(after.segments), size_of(snapshot), size_of(after), after.manifest.generation
+        len(snapshot.segments),
+        len(after.segments),
+        size_of(snapshot),
+        size_of(after),
+        after.manifest.generation,
     )
 
 

@@ -13,12 +13,16 @@ _PERIOD = 0.2
 
 @dataclass(frozen=True)
 class Progress:
-    """`stage` is "plan" once, then "build" as tables get done. `disk` is what the plan will need, in bytes, about."""
+    """`stage` is "plan" once, then "build" as tables get done.
+
+    With the plan come the bytes of disk that it will need, about, and those that are free.
+    """
 
     stage: str
     total: int
     done: int = 0
     disk: int = 0
+    free: int = 0
 
 
 @contextlib.contextmanager

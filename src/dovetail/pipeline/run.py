@@ -1,19 +1,20 @@
 """The verb `index`: brings an index up to date with its lake.
 
-    list      the driver walks the roots and compares fingerprints
-    group     files to be read are parted into groups, one segment each
-    batch     a few groups at a time go through Spark:
-                prepare, stage    big tables only: settle, cut, count slices in parallel
-                build             read (or merge what was staged), normalise, index, write the segment
-              and are committed, so that a long run that is stopped goes on where it was
+list      the driver walks the roots and compares fingerprints
+group     files to be read are parted into groups, one segment each
+batch     a few groups at a time go through Spark:
+            prepare, stage    big tables only: settle, cut, count slices in parallel
+            build             read (or merge what was staged), normalise, index, write the segment
+          and are committed, so that a long run that is stopped goes on where it was
 """
 
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,12 @@ from dovetail._storage.directory import IndexWriter, open_snapshot, open_writer
 from dovetail._storage.manifest import Manifest
 from dovetail.catalog.statistics import failed_tables
 from dovetail.errors import InputError
-from dovetail.lake.listing import Listing, Root, Skipped, TableFile, list_lake
+from dovetail.lake.listing import Listing, Root, TableFile, list_lake
 from dovetail.pipeline.commit import commit_segments
 from dovetail.pipeline.jobs import SparkBuild
 from dovetail.pipeline.plan import Place, Plan, compare, group, live_tables, without
 from dovetail.pipeline.progress import Progress, watch
+from dovetail.pipeline.report import Report
 from dovetail.settings import MB, Settings
 
 if TYPE_CHECKING:
@@ -51,27 +53,6 @@ class Request:
     master: str = LOCAL
 
 
-@dataclass
-class Report:
-    """What a run did, and what the index holds after it."""
-
-    generation: int = 0
-    segments: int = 0
-    tables: int = 0
-    columns: int = 0
-    rows: int = 0
-    values: int = 0
-    bytes: int = 0
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    bytes_read: int = 0
-    seconds: float = 0.0
-    spark_start_seconds: float = 0.0
-    skipped: list[Skipped] = field(default_factory=list)
-
-
 def index_lake(request: Request, progress: Callable[[Progress], None] = lambda _: None) -> Report:
     """Bring the index at `request.to` up to date. What is committed stays, whatever happens later."""
     begun = time.perf_counter()
@@ -90,11 +71,9 @@ def index_lake(request: Request, progress: Callable[[Progress], None] = lambda _
 
 def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]:
     """The roots that the index will have: what is asked for now, and what it remembers."""
-    known = [Root.from_json(values) for values in manifest.roots]
+    known = list(_remembered(manifest))
     chosen = {
-        name: value
-        for name in ("tables", "exclude", "dialects")
-        if (value := getattr(request, name)) is not None
+        name: value for name in ("tables", "exclude", "dialects") if (value := getattr(request, name)) is not None
     }
     for number, old in enumerate(known):
         if (old.path, old.pattern) == (root.path, root.pattern):
@@ -109,6 +88,10 @@ def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]
     if any(prefix == old.prefix for old in known):
         raise InputError(f"The index already has a root called {prefix.rstrip('/')}; rename one of the two folders.")
     return (*known, dataclasses.replace(root, prefix=prefix, **chosen))
+
+
+def _remembered(manifest: Manifest) -> tuple[Root, ...]:
+    return tuple(Root.from_json(values) for values in manifest.roots)
 
 
 def _refuse_great_loss(plan: Plan, indexed: dict[str, Place], root: Root, request: Request) -> None:
@@ -132,12 +115,12 @@ def _bring_up_to_date(
         added=len(plan.new), changed=len(plan.changed), removed=len(plan.gone), unchanged=plan.unchanged,
         bytes_read=sum(file.bytes for file in plan.to_read),
     )  # fmt: skip
-    remembered = tuple(root.to_json() for root in roots)
     segments = without(writer.manifest, (indexed[table] for table in plan.gone))
-    if segments != writer.manifest.segments or remembered != writer.manifest.roots or not writer.manifest.generation:
-        commit_segments(writer, segments, last=not plan.to_read, roots=remembered)
+    if segments != writer.manifest.segments or roots != _remembered(writer.manifest) or not writer.manifest.generation:
+        commit_segments(writer, segments, last=not plan.to_read, roots=tuple(root.to_json() for root in roots))
     if plan.to_read:
-        progress(Progress("plan", total=len(plan.to_read), disk=int(report.bytes_read * _DISK_SHARE)))
+        free = shutil.disk_usage(writer.path).free
+        progress(Progress("plan", len(plan.to_read), disk=int(report.bytes_read * _DISK_SHARE), free=free))
         started = time.perf_counter()
         with spark_session(request.master) as session:
             report.spark_start_seconds = time.perf_counter() - started

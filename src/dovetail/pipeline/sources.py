@@ -31,7 +31,8 @@ _ATTEMPTS = 3
 class TableSource(Protocol):
     """A table on its way into a segment."""
 
-    record: TableRecord
+    @property
+    def record(self) -> TableRecord: ...
 
     def feed(self, emit: Emit) -> list[ColumnRecord]:
         """Give the tokens of column 0, 1, … to `emit`, in order; returns the columns' profiles."""
@@ -76,7 +77,7 @@ def unreadable(file: TableFile, reason: str, mark: str) -> RawTable:
 def current_mark(file: TableFile) -> str:
     """The file's fingerprint now; empty where it is gone."""
     try:
-        return fingerprint(os.stat(file.path), os.access(file.path, os.R_OK), file.dialect)
+        return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
     except FileNotFoundError:
         return ""
 

@@ -1,4 +1,4 @@
-"""Slices of tables too big for one task's memory: counted by many tasks, staged on disk, merged when a segment is built.
+"""Slices of tables too big for one task: counted by many tasks, staged on disk, merged when a segment is built.
 
 A staged slice is one Arrow file: for each column a few batches of distinct raw values with their row counts. Raw, not
 tokens: how a column is normalised depends on its type, which is known only when all slices have been seen.
@@ -48,7 +48,9 @@ def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
     return {"mark": mark, "layout": layout.to_json(), "parts": [vars(part) for part in parts]}
 
 
-def stage_part(file: TableFile, mark: str, layout: Layout, part: Part, folder: Path, target_bytes: int) -> dict[str, Any]:
+def stage_part(
+    file: TableFile, mark: str, layout: Layout, part: Part, folder: Path, target_bytes: int
+) -> dict[str, Any]:
     """Read one part and stage it; a part that could not be cut comes as several slices, one after another."""
     folder.mkdir(parents=True, exist_ok=True)
     slices = []
@@ -71,7 +73,10 @@ def staged_table(file: TableFile, mark: str, layout: Layout, slices: list[Slice]
         for part in slices:
             evidence = evidence + TypeEvidence.from_json(part.columns[number]["evidence"])
         columns.append(RawColumn(name, rows, evidence, _StagedColumn(slices, number)))
-    return RawTable(TableRecord(file.table, file.path, mark, file.bytes, rows, layout=json.dumps(layout.to_json())), columns)
+    return RawTable(
+        TableRecord(file.table, file.path, mark, file.bytes, rows, layout=json.dumps(layout.to_json())),
+        columns,
+    )
 
 
 @dataclass(frozen=True)

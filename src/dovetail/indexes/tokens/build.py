@@ -58,14 +58,20 @@ class TokenBuilder:
         else:
             buckets = [_Bucket.work_through(self._take_entries(), columns)]
         writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, buckets, columns))
-        return {"values": sum(bucket.tokens for bucket in buckets), "entries": sum(bucket.entries for bucket in buckets)}
+        return {
+            "values": sum(bucket.tokens for bucket in buckets),
+            "entries": sum(bucket.entries for bucket in buckets),
+        }
 
     def _take_entries(self) -> pa.Table:
         pieces, self._pieces, self._held = self._pieces, [], 0
         return pa.table(
             [
                 pa.chunked_array([piece.tokens for piece in pieces], pa.large_string()),
-                pa.array(np.repeat([piece.column for piece in pieces], [len(p.tokens) for p in pieces]), pa.uint32()),
+                pa.array(
+                    np.repeat([piece.column for piece in pieces], [len(p.tokens) for p in pieces]),
+                    pa.uint32(),
+                ),
                 pa.chunked_array([pa.array(piece.counts, pa.int64()) for piece in pieces], pa.int64()),
             ],
             schema=_SPILL,
@@ -117,7 +123,11 @@ class _Bucket:
         encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
         owners, counts, codes = (
             np.array(part, copy=True)
-            for part in (entries["column"].to_numpy(), entries["count"].to_numpy(), encoded.indices.to_numpy())
+            for part in (
+                entries["column"].to_numpy(),
+                entries["count"].to_numpy(),
+                encoded.indices.to_numpy(),
+            )
         )
         frequency, kept = merge_repeats(codes, owners, counts, len(encoded.dictionary))
         codes, owners, counts = codes[:kept], owners[:kept], counts[:kept]
@@ -161,7 +171,7 @@ def _write(pack: Any, buckets: list[_Bucket], columns: int) -> None:
         for local, first_id, size in bucket_runs:
             lengths[first_id : first_id + size] = np.diff(bucket.offsets[local : local + size + 1])
             frequencies[first_id : first_id + size] = bucket.frequency[local : local + size]
-    set_sizes = np.sum([np.diff(bucket.set_offsets) for bucket in buckets], axis=0, dtype=np.int64)
+    set_sizes = np.stack([np.diff(bucket.set_offsets) for bucket in buckets]).sum(axis=0)
     out = TokenPackWriter(pack, lengths, frequencies, set_sizes)
     _write_tokens(out, buckets, runs)
     _write_sets(out, buckets, [_global_ids(b, r) for b, r in zip(buckets, runs, strict=True)], columns)

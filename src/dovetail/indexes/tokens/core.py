@@ -18,7 +18,9 @@ def as_buffers(strings: pa.Array) -> tuple[Array, Array]:
     strings = strings.cast(pa.large_string())
     _, offsets, data = strings.buffers()
     begin = strings.offset
-    starts = np.frombuffer(offsets, np.int64)[begin : begin + len(strings) + 1] if len(strings) else np.zeros(1, np.int64)
+    starts = (
+        np.frombuffer(offsets, np.int64)[begin : begin + len(strings) + 1] if len(strings) else np.zeros(1, np.int64)
+    )
     content = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
     return content, starts
 

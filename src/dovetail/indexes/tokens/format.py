@@ -1,10 +1,10 @@
 """The arrays of the tokens pack, their writer and their reader side by side.
 
-    token_bytes, token_offsets        the tokens' UTF-8 bytes by id; ids rise with frequency, then with hash
-    hashes, hash_ids                  XXH64 of every token, ascending, and the id that each belongs to
-    posting_offsets, posting_columns  for every token the columns that hold it, ascending
-    set_offsets, set_tokens           for every column the ids of its tokens, ascending
-    set_counts                        in how many rows of the column each of them stands
+token_bytes, token_offsets        the tokens' UTF-8 bytes by id; ids rise with frequency, then with hash
+hashes, hash_ids                  XXH64 of every token, ascending, and the id that each belongs to
+posting_offsets, posting_columns  for every token the columns that hold it, ascending
+set_offsets, set_tokens           for every column the ids of its tokens, ascending
+set_counts                        in how many rows of the column each of them stands
 """
 
 from __future__ import annotations

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from dovetail._compile import compiled
 
 Array = npt.NDArray[Any]
 
@@ -20,22 +21,22 @@ _P4 = np.uint64(9650029242287828579)
 _P5 = np.uint64(2870177450012600261)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled
 def _rotate(value: Any, by: int) -> Any:
     return (value << np.uint64(by)) | (value >> np.uint64(64 - by))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled
 def _round(accumulator: Any, lane: Any) -> Any:
     return _rotate(accumulator + lane * _P2, 31) * _P1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled
 def _merge_round(accumulator: Any, value: Any) -> Any:
     return (accumulator ^ _round(np.uint64(0), value)) * _P1 + _P4
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled
 def _read(content: Array, at: int, width: int) -> Any:
     """A little-endian integer of `width` bytes."""
     value = np.uint64(0)
@@ -44,7 +45,7 @@ def _read(content: Array, at: int, width: int) -> Any:
     return value
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _hash_bytes(content: Array, start: int, stop: int) -> Any:
     """XXH64 with seed 0, as its specification has it."""
     length = stop - start
@@ -76,7 +77,7 @@ def _hash_bytes(content: Array, start: int, stop: int) -> Any:
     return result ^ (result >> np.uint64(32))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def hash_strings(content: Array, offsets: Array) -> Array:
     hashes = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(hashes)):
@@ -84,7 +85,7 @@ def hash_strings(content: Array, offsets: Array) -> Array:
     return hashes
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) -> tuple[Array, int]:
     """Fold entries of the same column and token into the first of them, in place; columns must not decrease.
 
@@ -107,7 +108,7 @@ def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) ->
     return frequency, kept
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def order_by_frequency(by_hash: Array, frequency: Array) -> Array:
     """A stable counting sort: rarest tokens first, equally rare ones by hash."""
     highest = 0
@@ -126,7 +127,7 @@ def order_by_frequency(by_hash: Array, frequency: Array) -> Array:
     return order
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def transpose(offsets: Array, members: Array, counts: Array, groups: int) -> tuple[Array, Array, Array]:
     """Turn lists of members by owner (CSR) into lists of owners by member, each ascending, with their counts."""
     turned_offsets = np.zeros(groups + 1, np.int64)
@@ -146,7 +147,7 @@ def transpose(offsets: Array, members: Array, counts: Array, groups: int) -> tup
     return turned_offsets, owners, turned_counts
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def gather_strings(content: Array, offsets: Array, order: Array) -> tuple[Array, Array]:
     """The strings at `order`, as new bytes and offsets."""
     new_offsets = np.zeros(len(order) + 1, np.int64)
@@ -161,9 +162,15 @@ def gather_strings(content: Array, offsets: Array, order: Array) -> tuple[Array,
     return new_content, new_offsets
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def find_tokens(
-    hashes: Array, ids: Array, content: Array, offsets: Array, asked_hashes: Array, asked: Array, asked_offsets: Array
+    hashes: Array,
+    ids: Array,
+    content: Array,
+    offsets: Array,
+    asked_hashes: Array,
+    asked: Array,
+    asked_offsets: Array,
 ) -> Array:
     """The id of each asked token, or -1. Where 64-bit hashes meet, the bytes decide."""
     found = np.full(len(asked_hashes), -1, np.int64)

@@ -1,4 +1,4 @@
-"""How the kernels of this package are compiled: cached on disk, without the interpreter lock.
+"""How kernels are compiled: cached on disk, without the interpreter lock.
 
 Numba's cache notices a change of the file that holds a kernel and of no other file. So a kernel calls only
 functions, and reads only constants, of its own file; whatever is declared elsewhere comes in as an

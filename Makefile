@@ -1,0 +1,40 @@
+# Two commands on a fresh machine (python3 ≥ 3.11, make): `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+setup: $(READY) ## set up .venv with everything that Dovetail needs
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Dovetail needs Python 3.11 or newer; this is " + sys.version)'
+	@echo "Setting up .venv (once, about two minutes) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## index the bundled sample lake and show what is in it
+	@$(BIN)/python examples/demo.py
+
+test: $(READY) lint types ## lint, types and all tests
+	@$(BIN)/python -m pytest
+
+lint: $(READY) ## style, with ruff
+	@$(BIN)/ruff check src tests benchmarks examples
+	@$(BIN)/ruff format --check src tests benchmarks examples
+
+types: $(READY) ## types, with mypy
+	@$(BIN)/mypy
+
+format: $(READY) ## rewrite the code in the project's format
+	@$(BIN)/ruff check --fix --quiet src tests benchmarks examples
+	@$(BIN)/ruff format --quiet src tests benchmarks examples
+
+clean: ## remove .venv and everything that was made
+	rm -rf .venv sample-lake.idx .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: help setup demo test lint types format clean

@@ -1,0 +1,58 @@
+"""The verbs that write an index, for Python. They run on Spark, which is not even imported before they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail.pipeline.maintain import Compaction
+    from dovetail.pipeline.report import Report
+
+
+def index(
+    lake: str | Path,
+    to: str | Path,
+    *,
+    tables: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    dialects: Mapping[str, str] | None = None,
+    add: bool = False,
+    allow_drop: bool = False,
+    settings: Mapping[str, int] | None = None,
+    master: str | None = None,
+) -> Report:
+    """Index the tables of `lake` (a folder, a glob or a file) into the folder `to`, or bring it up to date."""
+    from dovetail._spark.session import LOCAL
+    from dovetail.pipeline.run import Request, index_lake
+    from dovetail.settings import Settings
+
+    return index_lake(
+        Request(
+            source=str(lake),
+            to=Path(to),
+            add=add,
+            allow_drop=allow_drop,
+            tables=None if tables is None else tuple(tables),
+            exclude=None if exclude is None else tuple(exclude),
+            dialects=None if dialects is None else tuple(dialects.items()),
+            settings=None if settings is None else Settings.from_json(dict(settings)),
+            master=master or LOCAL,
+        )
+    )
+
+
+def remove(index: str | Path, *patterns: str) -> list[str]:
+    """Take the tables that match any of the globs out of the index; returns their ids."""
+    from dovetail.pipeline.maintain import remove_tables
+
+    return remove_tables(Path(index), patterns)
+
+
+def compact(index: str | Path, master: str | None = None) -> Compaction:
+    """Merge the small segments of the index, and free the space of removed tables."""
+    from dovetail._spark.session import LOCAL
+    from dovetail.pipeline import maintain
+
+    return maintain.compact(Path(index), master or LOCAL)
