@@ -56,7 +56,8 @@ def measured(lake: Path, row: dict[str, str]) -> Outcome:
 def summary(name: str, times: list[float]) -> str:
     times = sorted(times)
     mean = sum(times) / len(times)
-    return f"{name}: {mean:.2f} ms mean, {times[len(times) // 2]:.2f} median, {times[-1 - len(times) // 100]:.2f} at 99%"
+    middle, high = times[len(times) // 2], times[-1 - len(times) // 100]
+    return f"{name}: {mean:.2f} ms mean, {middle:.2f} median, {high:.2f} at 99%"
 
 
 def main() -> None:

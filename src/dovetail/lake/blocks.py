@@ -12,7 +12,7 @@ from dovetail.lake.boundaries import last_boundary, line_end, rules_of
 from dovetail.lake.encoding import STRAYS, is_utf8
 from dovetail.lake.footer import TAIL_BYTES
 from dovetail.lake.layout import Layout, Part
-from dovetail.lake.streams import open_bytes, reasons
+from dovetail.lake.streams import open_bytes
 
 BLOCK_BYTES = 1 << 23
 LARGEST_RECORD = 1 << 28
@@ -91,16 +91,10 @@ def with_last(blocks: Iterator[bytes], ends_file: bool) -> Iterator[tuple[bytes,
     """Marks the last block, which is made long enough to hold any footnotes whole."""
     held = b""
     for block in blocks:
-        if held and len(block) >= TAIL_BYTES:
+        if held and len(block) > TAIL_BYTES:
             yield held, False
             held = block
         else:
             held += block
     if held:
         yield held, ends_file
-
-
-def read_tail(path: Path, size: int) -> bytes:
-    with reasons(), path.open("rb") as file:
-        file.seek(-min(size, path.stat().st_size), 2)
-        return file.read(size)

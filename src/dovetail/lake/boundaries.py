@@ -1,18 +1,18 @@
 """Where the records of delimited text begin: the one state machine that splitting, streaming and mending share.
 
-It follows the rules of Python's csv module (a quote opens only at the start of a field; a doubled or escaped quote stays
-inside; what follows a closing quote belongs to the field) and adds one: a quoted field may run over several lines only
-if it closes cleanly and the record has the table's width. Otherwise its quote was a stray: the record ends with its first
-line, and is marked *literal*, that is, to be read with quotes as plain characters. So an unbalanced quote costs one row,
-not the rest of the file.
+It follows the rules of Python's csv module (a quote opens only at the start of a field; a doubled or escaped quote
+stays inside; what follows a closing quote belongs to the field) and adds one: a quoted field may run over several
+lines only if it closes cleanly and the record has the table's width. Otherwise its quote was a stray: the record ends
+with its first line, and is marked *literal*, that is, to be read with quotes as plain characters. So an unbalanced
+quote costs one row, not the rest of the file.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail._compile import compiled
 from dovetail.lake.layout import Layout
 
 Bytes = NDArray[np.uint8]
@@ -29,7 +29,7 @@ def rules_of(layout: Layout) -> Rules:
     return np.array([*codes, len(layout.columns), layout.skip_space], dtype=np.int64)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def line_end(data: Bytes, start: int) -> int:
     """One past the new line that ends the physical line at `start`."""
     i = start
@@ -42,7 +42,7 @@ def line_end(data: Bytes, start: int) -> int:
     return i
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def line_width(data: Bytes, start: int, end: int, delimiter: int) -> int:
     width = 1
     for i in range(start, end):
@@ -50,7 +50,7 @@ def line_width(data: Bytes, start: int, end: int, delimiter: int) -> int:
     return width
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def close_of(data: Bytes, start: int, quote: int, escape: int) -> tuple[int, bool]:
     """Where the quoted field whose content begins at `start` closes (-1: nowhere), and whether it spans lines."""
     i, several = start, False
@@ -62,13 +62,13 @@ def close_of(data: Bytes, start: int, quote: int, escape: int) -> tuple[int, boo
             if i + 1 >= data.size or data[i + 1] != quote:
                 return i, several
             i += 1
-        elif c == LF or c == CR:
+        elif c in (LF, CR):
             several = True
         i += 1
     return -1, several
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def clean_after(data: Bytes, i: int, delimiter: int) -> bool:
     """Whether a delimiter, a new line or the end follows, perhaps after spaces."""
     while i < data.size and data[i] == SPACE and delimiter != SPACE:
@@ -76,7 +76,7 @@ def clean_after(data: Bytes, i: int, delimiter: int) -> bool:
     return i >= data.size or data[i] == delimiter or data[i] == LF or data[i] == CR
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def record_end(data: Bytes, start: int, rules: Rules, final: bool) -> tuple[int, bool]:
     """One past the record at `start`, and whether it is literal; (MORE, False) where more bytes are needed."""
     delimiter, quote, escape, columns, skip_space = rules[0], rules[1], rules[2], rules[3], rules[4]
@@ -92,7 +92,7 @@ def record_end(data: Bytes, start: int, rules: Rules, final: bool) -> tuple[int,
             several = several or spans
             i, fresh = close + 1, False
             continue
-        if c == LF or c == CR:
+        if c in (LF, CR):
             if c == CR and i + 1 >= data.size and not final:
                 return MORE, False
             if several and width != columns:
@@ -111,7 +111,7 @@ def record_end(data: Bytes, start: int, rules: Rules, final: bool) -> tuple[int,
     return (data.size, False) if final else (MORE, False)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def record_starts(data: Bytes, rules: Rules, final: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The starts of all whole records and, last, one past the last of them; and which records are literal."""
     starts = np.empty(1024, dtype=np.int64)
@@ -130,7 +130,7 @@ def record_starts(data: Bytes, rules: Rules, final: bool) -> tuple[NDArray[np.in
     return starts[: count + 1], literal[:count]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def last_boundary(data: Bytes, rules: Rules) -> int:
     """One past the last whole record in `data`, which begins with a record and may end inside one."""
     i = 0
@@ -142,7 +142,7 @@ def last_boundary(data: Bytes, rules: Rules) -> int:
     return i
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def boundary_from(data: Bytes, start: int, target: int, rules: Rules) -> int:
     """The first start of a record at or after `target`, walking from the record at `start`."""
     i = start

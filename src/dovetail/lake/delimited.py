@@ -86,14 +86,14 @@ def dialect_of(text: str, suffix: str, override: DialectOverride) -> tuple[Diale
     hint = sep_hint(text)
     wanted = override.delimiter or hint
     if wanted:
-        dialect, score = sniff(text, suffix, wanted)
-        dialect = replace(dialect, delimiter=wanted)
+        dialect = replace(sniff(text, suffix, wanted)[0], delimiter=wanted)
     else:
         dialect, score = sniff(text, suffix)
-        if score == 0.0 or dialect.delimiter not in text:
+        if score == 0.0:
             refuse_prose(text, suffix)
-    given = {"quote": override.quote, "escape": override.escape}
-    return replace(dialect, **{name: mark for name, mark in given.items() if mark is not None}), bool(hint)
+    quote = dialect.quote if override.quote is None else override.quote
+    escape = dialect.escape if override.escape is None else override.escape
+    return replace(dialect, quote=quote, escape=escape), bool(hint)
 
 
 def offset_of_line(data: bytes, line: int) -> int:
@@ -113,7 +113,7 @@ def read_delimited(path: Path, layout: Layout, part: Part, counter: RowCounter) 
 
 
 def split_delimited(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
-    """Byte ranges that begin and end with records. Only where a byte offset is meaningful: not inside gz, zst or UTF-16."""
+    """Byte ranges of whole records, where a byte offset has a meaning: not inside gz, zst or UTF-16."""
     if layout.compression or not (is_utf8(layout.encoding) or is_single_byte(layout.encoding)):
         return [Part()]
     with reasons(), path.open("rb") as file:

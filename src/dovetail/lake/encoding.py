@@ -27,9 +27,8 @@ WESTERN_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùú�
 WESTERN_MARKS = frozenset("–—‘’‚“”„†‡•…‰‹›€™¡¢£¥§©ª«®°±²³´µ·¹º»¼½¾¿×÷\xa0")
 DETECT_BYTES = 1 << 14
 COMMON_LEGACY = frozenset(
-    "cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 iso8859-2 iso8859-5 iso8859-7 iso8859-9 koi8-r koi8-u "
-    "shift_jis cp932 euc_jp gb2312 gbk gb18030 big5 euc_kr cp949".split()
-)
+    ["cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8-r", "koi8-u", "iso8859-2", "iso8859-5"]
+) | {"iso8859-7", "iso8859-9", "shift_jis", "cp932", "euc_jp", "gb2312", "gbk", "gb18030", "big5", "euc_kr", "cp949"}
 RARE_NEEDS = 30
 
 

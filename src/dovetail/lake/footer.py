@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from dovetail.lake.layout import Layout
 from dovetail.lake.sniff import Dialect
 
 TAIL_BYTES = 1 << 14
-NEW_LINE = re.compile(rb"\r\n|\n|\r")
-NOTE = re.compile(r"\W{0,2}((sources?|notes?|footnotes?|see|last updated|updated|generated)\b|\(?\d\)|[*†‡©])", re.IGNORECASE)
+NOTE = re.compile(
+    r"\W{0,2}((sources?|notes?|footnotes?|see|last updated|updated|generated)\b|\(?\d\)|[*†‡©])",
+    re.IGNORECASE,
+)
 MANY_WORDS = 4
 
 
@@ -20,40 +23,30 @@ def without_footer(block: bytes, layout: Layout) -> bytes:
     read like notes, because a data row may have lost its last cells.
     """
     width = len(layout.columns)
-    if width < 2:
-        return block
-    offset = max(0, len(block) - TAIL_BYTES)
-    lines = tail_lines(block, offset)
-    first_note, blank_above, all_notes = len(lines), False, True
-    for index in range(len(lines) - 1, -1, -1):
-        text = lines[index][1]
+    cut = len(block)
+    all_notes = separated = True
+    for start, text in lines_from_end(block) if width > 1 else ():
         if not text.strip():
-            blank_above = first_note < len(lines)
+            separated = True
             continue
-        if not is_narrow(text, layout, width):
-            break
-        if blank_above:  # what stands above the blank line is another paragraph of notes, or data
-            all_notes = all_notes and reads_like_note(text)
-            if not reads_like_note(text):
-                break
-        first_note, blank_above = index, False
-        all_notes = all_notes and reads_like_note(text)
-    else:
-        return block  # no row of the table in sight: not a footer but something else
-    if first_note == len(lines) or not (blank_above or all_notes):
-        return block
-    return block[: lines[first_note][0]]
+        note = reads_like_note(text)
+        if not is_narrow(text, layout, width) or (separated and cut < len(block) and not note):
+            return block[:cut] if separated or all_notes else block
+        cut, all_notes, separated = start, all_notes and note, False
+    return block  # no row of the table in sight: this is no footer but something else
 
 
-def tail_lines(block: bytes, offset: int) -> list[tuple[int, str]]:
-    """(where it starts, text) of each line after `offset`; a first line that is cut is left out."""
-    lines, start = [], offset
-    for found in NEW_LINE.finditer(block, offset):
-        lines.append((start, block[start : found.start()].decode("utf-8", errors="replace")))
-        start = found.end()
-    if start < len(block):
-        lines.append((start, block[start:].decode("utf-8", errors="replace")))
-    return lines[1:] if offset else lines
+def lines_from_end(block: bytes) -> Iterator[tuple[int, str]]:
+    """(where it starts, text) of the block's lines, the last first, as far back as footnotes may reach."""
+    end = len(block)
+    limit = max(0, end - TAIL_BYTES)
+    while end > limit:
+        inner = end - 2 if block[end - 2 : end] == b"\r\n" else end - 1 if block[end - 1] in b"\r\n" else end
+        start = max(block.rfind(b"\n", limit, inner), block.rfind(b"\r", limit, inner)) + 1
+        if start == 0 and limit:
+            return
+        yield start, block[start:inner].decode("utf-8", errors="replace")
+        end = start
 
 
 def is_narrow(text: str, layout: Layout, width: int) -> bool:

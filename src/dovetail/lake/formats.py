@@ -1,4 +1,4 @@
-"""Which files are tables, by name. The content has the last word (see `reader.settle`); this only decides what is tried."""
+"""Which files are tables, by name. The content has the last word: this only decides what is tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame of a table inside its text: what stands before the header, whether there is a header, how wide the table is."""
+"""The frame of a table inside its text: what stands before the header, whether there is one, and the width."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from dovetail.lake.shapes import pattern_of, shape_of
 from dovetail.lake.sniff import Dialect
@@ -15,6 +15,7 @@ from dovetail.lake.sniff import Dialect
 SEP_HINT = re.compile(r'"?sep=(.)"?\s*$', re.IGNORECASE)
 COMMENT_MARKS = ("#", "%", "//")
 ROWS_LOOKED_AT = 100
+ROWS_THAT_VOTE = 40
 SAME = 0.8
 """The share of a column's cells that must agree before the column says anything about its header."""
 PLAIN_WORD = re.compile(r"A?a*$")
@@ -51,7 +52,7 @@ def frame_of(text: str, dialect: Dialect, header: bool | None = None, skip_lines
     start, end, cells = rows[first]
     below = [row for _, _, row in rows[first + 1 :] if len(row) == width or not is_comment(row, comment)]
     if header is None:
-        header = has_header(cells, [row for row in below if len(row) >= len(cells)][:ROWS_LOOKED_AT])
+        header = has_header(cells, list(islice((row for row in below if len(row) >= len(cells)), ROWS_THAT_VOTE)))
     if header:
         return Frame(tuple(cells), len(cells), start, end, True, comment)
     return Frame((), widest([cells, *below]), start, start, False, comment)
@@ -87,9 +88,7 @@ def widest(rows: Sequence[list[str]]) -> int:
 def comment_mark(rows: Sequence[NumberedRow], width: int, dialect: Dialect) -> str:
     """A mark that begins rows which do not fit the table, wherever they stand."""
     for mark in COMMENT_MARKS:
-        if mark != dialect.delimiter and any(
-            is_comment(cells, mark) and len(cells) != width for _, _, cells in rows
-        ):
+        if mark != dialect.delimiter and any(len(cells) != width and is_comment(cells, mark) for _, _, cells in rows):
             return mark
     return ""
 
@@ -149,7 +148,7 @@ def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
 def are_labels(cells: Sequence[str]) -> bool:
     """Whether the whole numbers among the cells count (0, 1, 2 …) or are years in order: names, though numbers."""
     numbers = [int(cell) for cell in cells if shape_of(cell) == "whole"]
-    steps = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(numbers)}
     if len(numbers) < 2 or 0 in steps:
         return False
     ordered = min(steps) > 0 or max(steps) < 0
@@ -182,5 +181,5 @@ def fits_pattern(cell: str, column: Sequence[str]) -> float:
     if count >= 0.95 * len(column) and not PLAIN_WORD.match(usual):
         weight = 0.5 if set(usual) == {"A"} else 1.0
         return weight if pattern_of(cell) == usual else -1.0
-    capitals = sum(pattern.startswith("A") * number for pattern, number in patterns.items())
-    return -1.0 if capitals >= 0.95 * len(column) and pattern_of(cell).startswith("a") else 0.0
+    capitals = sum(value.strip()[0].isupper() for value in column)
+    return -1.0 if capitals >= 0.95 * len(column) and cell.strip()[0].islower() else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dovetail.errors import InputError
@@ -30,7 +31,9 @@ def parse_override(text: str) -> DialectOverride:
     for item in filter(None, (piece.strip() for piece in text.split(","))):
         name, sign, value = item.partition("=")
         if not sign or name not in PARSERS:
-            raise InputError(f"dialect setting {item!r} is unknown; allowed are {', '.join(PARSERS)}, each as name=value")
+            raise InputError(
+                f"dialect setting {item!r} is unknown; allowed are {', '.join(PARSERS)}, each as name=value"
+            )
         values[name] = PARSERS[name](name, value)
     return DialectOverride(**values)  # type: ignore[arg-type]
 
@@ -61,7 +64,7 @@ def line_count(name: str, value: str) -> int:
     return int(value)
 
 
-PARSERS = {
+PARSERS: dict[str, Callable[[str, str], str | bool | int]] = {
     "delimiter": one_character,
     "quote": one_character,
     "escape": one_character,

@@ -1,8 +1,8 @@
 """Blocks of delimited text to Arrow: Arrow's own parser for regular text, Python's csv module for the rest.
 
-Both give the same table on regular text (a property test says so). Which one runs is decided for each block: small blocks
-go to csv, which has less overhead, large ones to Arrow, and back to csv if Arrow refuses a row. A result is trusted where
-it has one row for each line; where cells may span lines, the records are checked against `boundaries`.
+Both give the same table on regular text (a property test says so). Which one runs is decided for each block: small
+blocks go to csv, which has less overhead, large ones to Arrow, and back to csv if Arrow refuses a row. A result is
+trusted where it has one row for each line; where cells may span lines, the records are checked against `boundaries`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import chain, islice, repeat
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+from numpy.typing import NDArray
 
 from dovetail.lake.boundaries import record_starts, rules_of
 from dovetail.lake.encoding import STRAYS
@@ -73,7 +74,7 @@ class BlockParser:
         lines = block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n") + (block[-1:] not in (b"\n", b"\r"))
         return lines == rows
 
-    def strays(self, block: bytes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def strays(self, block: bytes) -> NDArray[np.bool_]:
         return record_starts(np.frombuffer(block, dtype=np.uint8), rules_of(self.layout), True)[1]
 
     def by_csv(self, block: bytes) -> pa.RecordBatch:

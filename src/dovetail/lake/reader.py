@@ -1,4 +1,4 @@
-"""Table files in, Arrow record batches of raw strings out. `settle` once, then `read` whole or by the parts of `split`."""
+"""Table files in, Arrow record batches of raw strings out: `settle` once, then `read` whole or by `split`'s parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ from dovetail.lake.streams import compression_of
 __all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "parse_override", "read", "settle", "split"]
 
 READERS = {"delimited": read_delimited, "jsonl": read_jsonl, "parquet": read_columnar, "arrow": read_columnar}
-SPLITTERS = {"delimited": split_delimited, "jsonl": split_jsonl, "parquet": split_columnar, "arrow": split_columnar}
+SPLITTERS = {
+    "delimited": split_delimited,
+    "jsonl": split_jsonl,
+    "parquet": split_columnar,
+    "arrow": split_columnar,
+}
 
 
 def settle(path: Path, override: DialectOverride | None = None) -> Layout:

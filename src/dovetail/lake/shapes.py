@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import string
 
 NUMBER = re.compile(r"[-+]?[$€£]?\s?(\d+|\d{1,3}([,.' ]\d{3})+)?([.,]\d+)?([eE][-+]?\d+)?\s?%?$")
 WHOLE = re.compile(r"[-+]?\d+$")
 DATE = re.compile(r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}\S*)?$")
 TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?$")
 LINK = re.compile(r"(https?|ftp)://\S+$|[\w.+-]+@[\w-]+(\.[\w-]+)+$")
+
+PATTERN_LENGTH = 24
+CLASSES = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + string.digits, "A" * 26 + "a" * 26 + "9" * 10)
 
 
 def shape_of(cell: str) -> str:
@@ -31,7 +35,5 @@ def shape_of(cell: str) -> str:
 
 
 def pattern_of(cell: str) -> str:
-    """The cell with each letter as `A` or `a` and each digit as `9`: `de_DE` becomes `aa_AA`."""
-    return "".join(
-        "9" if c.isdigit() else "A" if c.isupper() else "a" if c.islower() else c for c in cell.strip()[:24]
-    )
+    """The cell with ASCII letters as `A` or `a` and digits as `9`: `de_DE` becomes `aa_AA`."""
+    return cell.strip()[:PATTERN_LENGTH].translate(CLASSES)

@@ -66,7 +66,7 @@ def compression_of(path: Path) -> str:
 
 
 def read_fully(file: BinaryIO, size: int) -> bytes:
-    """Up to `size` bytes: fewer only at the end of the stream, which a single `read` of a decompressor does not promise."""
+    """Up to `size` bytes, fewer only at the end: a single `read` of a decompressor does not promise that."""
     pieces = []
     while size > 0 and (piece := file.read(min(size, 1 << 24))):
         pieces.append(piece)

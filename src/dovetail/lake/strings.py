@@ -26,7 +26,9 @@ def flattened(name: str, array: Any) -> Iterator[Column]:
 def flat_names(schema: Any) -> list[str]:
     """The names that `flattened` gives the columns of a schema."""
     empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
-    return [name for column, field in zip(empty.columns, schema, strict=True) for name, _ in flattened(field.name, column)]
+    return [
+        name for column, field in zip(empty.columns, schema, strict=True) for name, _ in flattened(field.name, column)
+    ]
 
 
 def as_strings(array: Any) -> Any:
@@ -84,8 +86,11 @@ def json_other(value: Any) -> str:
 
 def string_batch(batch: Any, columns: tuple[str, ...]) -> Any:
     """The batch flattened, as strings, under the layout's names."""
-    flat = [as_strings(child) for name, array in zip(batch.schema.names, batch.columns, strict=True)
-            for _, child in flattened(name, array)]
+    flat = [
+        as_strings(child)
+        for name, array in zip(batch.schema.names, batch.columns, strict=True)
+        for _, child in flattened(name, array)
+    ]
     return pa.RecordBatch.from_arrays(flat, names=list(columns))
 
 
