@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,16 @@ LARGEST_RECORD = 1 << 28
 """A record longer than this is no record but an open quote: it is cut at its first line."""
 
 
-def text_blocks(path: Path, layout: Layout, part: Part) -> Iterator[tuple[bytes, bool]]:
-    """Blocks of whole records from the part, each with whether it is the file's last."""
+class Block(NamedTuple):
+    """Whole records as UTF-8. `clean`: known to hold no stray quote. `last`: nothing follows in the file."""
+
+    data: bytes
+    clean: bool = False
+    last: bool = False
+
+
+def text_blocks(path: Path, layout: Layout, part: Part) -> Iterator[Block]:
+    """The part as blocks of whole records."""
     chunks = utf8_chunks(path, layout, part)
     return with_last(whole_records(chunks, layout), ends_file=part.stop is None)
 
@@ -66,7 +75,7 @@ def after(chunks: Iterator[bytes], skip: int) -> Iterator[bytes]:
         skip = max(0, skip - len(chunk))
 
 
-def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[bytes]:
+def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[Block]:
     """Joins and cuts the chunks at ends of records. A text that fits one block is never scanned."""
     rules = rules_of(layout)
     rest, wanted = b"", BLOCK_BYTES
@@ -75,26 +84,26 @@ def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[bytes]:
         if len(rest) <= wanted:
             continue
         data = np.frombuffer(rest, dtype=np.uint8)
-        cut = last_boundary(data, rules)
+        cut, strays = last_boundary(data, rules)
         if cut == 0 and len(rest) > LARGEST_RECORD:
-            cut = line_end(data, 0)
-        if cut == 0 or cut == len(rest):
-            wanted = max(wanted, 2 * len(rest)) if cut == 0 else wanted
+            cut, strays = line_end(data, 0), True
+        if cut == 0:
+            wanted = 2 * len(rest)
             continue
-        yield rest[:cut]
+        yield Block(rest[:cut], clean=not strays)
         rest, wanted = rest[cut:], BLOCK_BYTES
     if rest:
-        yield rest
+        yield Block(rest)
 
 
-def with_last(blocks: Iterator[bytes], ends_file: bool) -> Iterator[tuple[bytes, bool]]:
+def with_last(blocks: Iterator[Block], ends_file: bool) -> Iterator[Block]:
     """Marks the last block, which is made long enough to hold any footnotes whole."""
-    held = b""
+    held = Block(b"", clean=True)
     for block in blocks:
-        if held and len(block) > TAIL_BYTES:
-            yield held, False
+        if held.data and len(block.data) > TAIL_BYTES:
+            yield held
             held = block
         else:
-            held += block
-    if held:
-        yield held, ends_file
+            held = Block(held.data + block.data, held.clean and block.clean)
+    if held.data:
+        yield held._replace(last=ends_file)

@@ -131,15 +131,15 @@ def record_starts(data: Bytes, rules: Rules, final: bool) -> tuple[NDArray[np.in
 
 
 @compiled
-def last_boundary(data: Bytes, rules: Rules) -> int:
-    """One past the last whole record in `data`, which begins with a record and may end inside one."""
-    i = 0
+def last_boundary(data: Bytes, rules: Rules) -> tuple[int, bool]:
+    """One past the last whole record in `data`, which may end inside one, and whether any record is literal."""
+    i, strays = 0, False
     while i < data.size:
-        end, _ = record_end(data, i, rules, False)
+        end, stray = record_end(data, i, rules, False)
         if end == MORE:
             break
-        i = end
-    return i
+        i, strays = end, strays or stray
+    return i, strays
 
 
 @compiled

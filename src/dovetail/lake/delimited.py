@@ -108,8 +108,9 @@ def offset_of_line(data: bytes, line: int) -> int:
 
 def read_delimited(path: Path, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
     parser = BlockParser(layout, counter)
-    for block, last in text_blocks(path, layout, part):
-        yield parser.parse(without_footer(block, layout) if last else block)
+    for block in text_blocks(path, layout, part):
+        data = without_footer(block.data, layout) if block.last else block.data
+        yield parser.parse(data, block.clean)
 
 
 def split_delimited(path: Path, layout: Layout, target_bytes: int) -> list[Part]:

@@ -1,18 +1,21 @@
 """Blocks of delimited text to Arrow: Arrow's own parser for regular text, Python's csv module for the rest.
 
 Both give the same table on regular text (a property test says so). Which one runs is decided for each block: small
-blocks go to csv, which has less overhead, large ones to Arrow, and back to csv if Arrow refuses a row. A result is
+blocks go to csv, which has less overhead, large ones to Arrow, which hands back the rows that do not fit. A result is
 trusted where it has one row for each line; where cells may span lines, the records are checked against `boundaries`.
 """
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain, islice, repeat
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-from numpy.typing import NDArray
 
 from dovetail.lake.boundaries import record_starts, rules_of
 from dovetail.lake.encoding import STRAYS
@@ -23,7 +26,33 @@ from dovetail.lake.sniff import Dialect
 ARROW_FROM = 1 << 16
 """Below this many bytes the csv module is faster than a call of Arrow's parser."""
 
+ARROW_BLOCK = 1 << 20
+"""Arrow's own unit of work; a longer record goes to the csv module."""
+LF = 10
+LEFT_OUT = -1
+
 Row = list[str]
+
+
+def mended(block: bytes) -> bytes:
+    """The block as valid UTF-8: stray bytes of another encoding are read as cp1252."""
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return block.decode("utf-8", errors=STRAYS).encode()
+    return block
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Rows as Python lists hold no cycles, but their number makes the garbage collector take half of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class BlockParser:
@@ -36,52 +65,82 @@ class BlockParser:
         self.dialect = Dialect(layout.delimiter, layout.quote, layout.escape, layout.skip_space)
         self.schema = pa.schema([(name, pa.string()) for name in layout.columns])
 
-    def parse(self, block: bytes) -> pa.RecordBatch:
-        batch = self.by_arrow(block) if len(block) >= ARROW_FROM and not self.layout.skip_space else None
+    def parse(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
+        """One batch from a block of whole records. `clean`: no stray quotes, as the caller knows."""
+        block = mended(block)
+        batch = None
+        if len(block) >= ARROW_FROM and not self.layout.skip_space:
+            batch = self.by_arrow(block, clean)
         if batch is None:
-            batch = self.by_csv(block)
+            batch = self.by_csv(block, clean)
         self.counter.rows += batch.num_rows
         return batch
 
-    def by_arrow(self, block: bytes) -> pa.RecordBatch | None:
-        """None where the text is not regular: ragged, stray quotes, or bytes that are not UTF-8."""
+    def by_arrow(self, block: bytes, clean: bool = False) -> pa.RecordBatch | None:
+        """None where Arrow's parser fails or a stray quote misled it. Ragged rows are put right one by one."""
+        odd: list[tuple[int, str]] = []
+        options = self.arrow_options(odd)
         try:
-            table = pyarrow.csv.read_csv(pa.BufferReader(block), *self.arrow_options(len(block)))
+            table = pyarrow.csv.read_csv(pa.BufferReader(block), *options).combine_chunks()
         except pa.ArrowInvalid:
             return None
-        if not self.is_plain(block, table.num_rows) and self.strays(block).any():
+        if not clean and self.misled(block, table.num_rows + len(odd)):
             return None
-        batches = table.combine_chunks().to_batches()
-        return pa.RecordBatch.from_arrays(batches[0].columns, schema=self.schema) if batches else None
+        batch = self.named(table.to_batches()[0]) if table.num_rows else self.batch_of([])
+        return self.with_odd_rows(batch, odd) if odd else batch
 
-    def arrow_options(self, size: int) -> tuple[object, object, object]:
+    def arrow_options(self, odd: list[tuple[int, str]]) -> tuple[object, object, object]:
+        """Options that note (number from 1, text) of the rows that do not have the table's width in `odd`."""
+
+        def note(row: Any) -> str:
+            odd.append((row.number, row.text))
+            return "skip"
+
         names = [str(position) for position in range(self.width)]
         return (
-            pyarrow.csv.ReadOptions(use_threads=False, block_size=size + 1, column_names=names),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=ARROW_BLOCK, column_names=names),
             pyarrow.csv.ParseOptions(
                 delimiter=self.layout.delimiter,
                 quote_char=self.layout.quote or False,
                 escape_char=self.layout.escape or False,
                 newlines_in_values=True,
+                invalid_row_handler=note,
             ),
-            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+            pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, check_utf8=False
+            ),
         )
 
-    def is_plain(self, block: bytes, rows: int) -> bool:
-        """Whether each row is one line, so that no quote can have swallowed a line."""
+    def named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
+
+    def with_odd_rows(self, batch: pa.RecordBatch, odd: list[tuple[int, str]]) -> pa.RecordBatch:
+        """The odd rows back in their places, padded or cut; comments and blank rows among them are left out."""
+        parsed = [(number - 1, next(iter(self.dialect.rows(text)), [])) for number, text in odd]
+        kept = [(place, row) for place, row in parsed if row and self.is_row(row)]
+        source = np.zeros(batch.num_rows + len(odd), dtype=np.int64)
+        source[[place for place, _ in parsed]] = LEFT_OUT
+        source[source != LEFT_OUT] = np.arange(batch.num_rows)
+        source[[place for place, _ in kept]] = batch.num_rows + np.arange(len(kept))
+        both = pa.concat_batches([batch, self.batch_of([row for _, row in kept])])
+        return both.take(pa.array(source[source != LEFT_OUT]))
+
+    def misled(self, block: bytes, rows: int) -> bool:
+        """Whether stray quotes have joined lines. Where each row is one line, only the last can hold one."""
         if not self.layout.quote or self.layout.quote.encode() not in block:
-            return True
-        lines = block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n") + (block[-1:] not in (b"\n", b"\r"))
-        return lines == rows
+            return False
+        data = np.frombuffer(block, dtype=np.uint8)
+        lines = np.count_nonzero(data == LF) + (block[-1:] != b"\n")
+        if lines == rows and b"\r" not in block:
+            data = data[block.rfind(b"\n", 0, len(block) - 1) + 1 :]
+        return bool(record_starts(data, rules_of(self.layout), True)[1].any())
 
-    def strays(self, block: bytes) -> NDArray[np.bool_]:
-        return record_starts(np.frombuffer(block, dtype=np.uint8), rules_of(self.layout), True)[1]
-
-    def by_csv(self, block: bytes) -> pa.RecordBatch:
-        rows = [row for row in self.dialect.rows(block.decode("utf-8", errors=STRAYS)) if row]
-        if not self.is_plain(block, len(rows)) and self.strays(block).any():
-            rows = self.mended_rows(block)
-        return self.batch_of([row for row in rows if len(row) == self.width or self.is_row(row)])
+    def by_csv(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
+        with collector_paused():
+            rows = [row for row in self.dialect.rows(block.decode()) if row]
+            if not clean and self.misled(block, len(rows)):
+                rows = self.mended_rows(block)
+            return self.batch_of([row for row in rows if len(row) == self.width or self.is_row(row)])
 
     def is_row(self, row: Row) -> bool:
         """A row of another width than the table's may be a comment or nothing but white space."""
@@ -96,10 +155,10 @@ class BlockParser:
         for index in np.flatnonzero(literal).tolist():
             start, end = int(starts[index]), int(starts[index + 1])
             for dialect, piece in ((self.dialect, block[done:start]), (plain, block[start:end])):
-                rows += [row for row in dialect.rows(piece.decode("utf-8", errors=STRAYS)) if row]
+                rows += [row for row in dialect.rows(piece.decode()) if row]
             done = end
             self.counter.literal += 1
-        return rows + [row for row in self.dialect.rows(block[done:].decode("utf-8", errors=STRAYS)) if row]
+        return rows + [row for row in self.dialect.rows(block[done:].decode()) if row]
 
     def batch_of(self, rows: list[Row]) -> pa.RecordBatch:
         if not rows:
