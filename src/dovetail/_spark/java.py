@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
 from dovetail.errors import BuildFailed
@@ -24,7 +25,8 @@ def java_home() -> Path:
     """
     found = _installed() or _bundled()
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dovetail"
-    home = cache / f"java-{hashlib.sha256(str(found).encode()).hexdigest()[:16]}"
+    about = f"{found} {version('pyspark')} {_SCRIPT}"
+    home = cache / f"java-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
     if not (home / "bin" / "java").exists():
         _make_home(found, home)
     return home
@@ -65,7 +67,7 @@ def _make_home(found: Path, home: Path) -> None:
         (draft / name).symlink_to(found / name)
     (draft / "bin").mkdir()
     script = draft / "bin" / "java"
-    script.write_text(_SCRIPT.format(java=found / "bin" / "java"))
+    script.write_text(_SCRIPT.format(java=found / "bin" / "java", home=home, version=version("pyspark")))
     script.chmod(0o755)
     try:
         draft.rename(home)
@@ -75,11 +77,27 @@ def _make_home(found: Path, home: Path) -> None:
             raise
 
 
+# Spark's classes are loaded from an archive that Java writes as its first Spark program ends: the next ones start in half
+# the time. The draft gets its name only when it is whole.
 _SCRIPT = """#!/bin/sh
-# Runs Java without the one module that Spark asks for and does not need.
+spark= launcher=
 for argument do
     shift
-    [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+    case $argument in
+        --add-modules=jdk.incubator.vector) continue ;;
+        org.apache.spark.deploy.SparkSubmit) spark=yes ;;
+        org.apache.spark.launcher.Main) launcher=yes ;;
+    esac
+    set -- "$@" "$argument"
 done
-exec "{java}" "$@"
+archive="{home}/spark-{version}.jsa"
+if [ -z "$spark" ] || [ -n "$launcher" ]; then
+    exec "{java}" "$@"
+elif [ -e "$archive" ]; then
+    exec "{java}" -Xlog:disable -XX:SharedArchiveFile="$archive" "$@"
+fi
+"{java}" -Xlog:disable -XX:ArchiveClassesAtExit="$archive.$$" "$@"
+status=$?
+[ -e "$archive.$$" ] && mv "$archive.$$" "$archive"
+exit $status
 """
