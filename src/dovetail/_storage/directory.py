@@ -10,6 +10,7 @@ my-index/
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -22,10 +23,12 @@ from pathlib import Path
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.sealed import seal, sync_folder, unseal, write_durably
 from dovetail._storage.segment import Segment
-from dovetail.errors import InputError, NotAnIndex, WriterConflict
+from dovetail.errors import BuildFailed, IndexDamaged, InputError, NotAnIndex, WriterConflict
 
 _MANIFEST = re.compile(r"manifest-(\d+)\.json")
 _LOCK, _SEGMENTS, _STAGING = "writer.lock", "segments", "staging"
+# Failures of the place we write to: trying again cannot help, and the user can mend it.
+TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,10 @@ def open_snapshot(path: Path) -> Snapshot:
         try:
             manifest = _read_manifest(path, generation)
             return Snapshot(path, manifest, tuple(Segment(path / _SEGMENTS, ref) for ref in manifest.segments))
-        except FileNotFoundError:
+        except FileNotFoundError as error:
             if _newest_generation(path) == generation:
-                raise
+                missing = Path(error.filename).relative_to(path)
+                raise IndexDamaged(f"{path} is damaged: {missing} is missing.") from error
 
 
 def newest_manifest(path: Path) -> Manifest:
@@ -69,6 +73,7 @@ class IndexWriter:
         write_durably(draft, seal(manifest.to_json()))
         try:
             os.link(draft, self.path / name)
+            self.manifest = manifest  # at once: an interrupt from here on must not take it for a leftover
         except FileExistsError:
             raise WriterConflict(
                 f"Another writer has committed generation {manifest.generation} meanwhile. Run the command again."
@@ -76,10 +81,11 @@ class IndexWriter:
         finally:
             draft.unlink()
         sync_folder(self.path)
-        self.manifest = manifest
 
     def clean_segments(self) -> None:
         """Remove what no new reader can ask for any more: old generations, drafts, segments that none names."""
+        if _newest_generation(self.path) > self.manifest.generation:
+            return  # another writer has moved on, and what is here is its own
         named = {segment.id for segment in self.manifest.segments}
         newest = f"manifest-{self.manifest.generation}.json"
         for file in self.path.glob("manifest-*"):
@@ -87,12 +93,11 @@ class IndexWriter:
                 file.unlink()
         for folder in self.segments.glob("*"):
             if folder.name not in named:
-                shutil.rmtree(folder)
+                _remove(folder)
 
     def clean_staging(self) -> None:
         """Remove what a build has set aside, its own or one that was killed."""
-        if self.staging.exists():
-            shutil.rmtree(self.staging)
+        _remove(self.staging)
 
 
 @contextlib.contextmanager
@@ -124,6 +129,10 @@ def open_writer(path: Path, create: Manifest | None = None) -> Iterator[IndexWri
         finally:
             writer.clean_segments()
             writer.clean_staging()
+    except OSError as error:
+        if error.errno in TARGET_FAILURES:
+            raise BuildFailed(f"Cannot write to {path}: {error.strerror}. What was committed stays.") from error
+        raise
     finally:
         os.close(lock)
 
@@ -145,7 +154,15 @@ def _require_generation(path: Path) -> int:
 
 def _read_manifest(path: Path, generation: int) -> Manifest:
     name = f"manifest-{generation}.json"
-    return Manifest.from_json(unseal((path / name).read_bytes(), name))
+    manifest = Manifest.from_json(unseal((path / name).read_bytes(), name))
+    if manifest.generation != generation:
+        raise IndexDamaged(f"{name} is damaged: it holds generation {manifest.generation}.")
+    return manifest
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder. A worker of a killed run may still be writing into it: the next writer removes the rest."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _refuse_foreign_folder(path: Path) -> None:

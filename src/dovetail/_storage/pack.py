@@ -116,16 +116,21 @@ class Pack:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.size = size
         directory = self._directory()
-        if directory["name"] != name or directory["version"] != version:
-            raise FormatMismatch(
-                f"{path.name} holds {directory['name']} version {directory['version']}; this Dovetail reads "
-                f"{name} version {version}. Build the index again with `dovetail index`."
-            )
+        self.name, self.version = directory["name"], directory["version"]
         self.segment = str(directory["segment"])
+        self.require(name, version)
         self._arrays = {key: self._view(key, place) for key, place in directory["arrays"].items()}
 
     def __getitem__(self, name: str) -> Array:
         return self._arrays[name]
+
+    def require(self, name: str, version: int) -> None:
+        """Raises where this is not the pack that a reader knows how to read."""
+        if (self.name, self.version) != (name, version):
+            raise FormatMismatch(
+                f"{self.path.name} holds {self.name} version {self.version}; this Dovetail reads {name} version "
+                f"{version}. Build the index again with `dovetail index`."
+            )
 
     def names(self) -> list[str]:
         return sorted(self._arrays)
@@ -165,13 +170,13 @@ class Pack:
         return directory
 
     def _view(self, name: str, place: dict[str, Any]) -> Array:
-        dtype = np.dtype(place["dtype"])
-        end = place["offset"] + place["length"] * dtype.itemsize
-        if place["dtype"] not in _DTYPES or place["offset"] % _ALIGNMENT or end > self.size:
+        dtype, offset, length = np.dtype(place["dtype"]), place["offset"], place["length"]
+        known = place["dtype"] in _DTYPES and offset % _ALIGNMENT == 0 and offset >= 0 and length >= 0
+        if not known or offset + length * dtype.itemsize > self.size:
             raise IndexDamaged(f"{self.path.name} is damaged: {name} lies outside the file.")
-        if not place["length"]:
+        if not length:
             return np.empty(0, dtype)
-        return np.frombuffer(self._map, dtype, place["length"], place["offset"])
+        return np.frombuffer(self._map, dtype, length, offset)
 
 
 def _write_all(descriptor: int, data: bytes | memoryview, position: int) -> None:

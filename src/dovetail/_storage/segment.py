@@ -92,6 +92,11 @@ class Segment:
         self._packs = {name: Pack(folder / (name + SUFFIX), name, part["version"]) for name, part in self.parts.items()}
 
     def pack(self, name: str) -> Pack:
+        if name not in self._packs:
+            raise FormatMismatch(
+                f"Segment {self.ref.id} has no {name}: another Dovetail wrote it. Build the index again with "
+                "`dovetail index`."
+            )
         return self._packs[name]
 
     def damage(self) -> list[str]:

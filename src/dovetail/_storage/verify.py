@@ -14,6 +14,7 @@ from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment, SegmentRef
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
+from dovetail.catalog.statistics import statistics_of
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.tokens import TokenReader
@@ -38,18 +39,20 @@ def verify_index(path: Path) -> Verification:
         return Verification(0, 0, 0, 0, (str(damage),))
     problems: list[str] = []
     names: Counter[str] = Counter()
-    size = 0
+    segments = []
     for ref in manifest.segments:
         try:
             segment = Segment(path / "segments", ref)
             problems += _problems_of(segment, names)
-            size += sum(part["bytes"] for part in segment.parts.values())
+            segments.append(segment)
         except (IndexDamaged, FormatMismatch) as damage:
             problems.append(str(damage))
         except FileNotFoundError as missing:
             problems.append(f"{Path(str(missing.filename)).relative_to(path)}: the file is missing")
     problems += [f"table {name} is alive {count} times" for name, count in sorted(names.items()) if count > 1]
-    problems += _wrong_statistics(manifest, sum(names.values()), complete=not problems)
+    if not problems:
+        problems += _wrong_statistics(manifest, segments)
+    size = sum(part["bytes"] for segment in segments for part in segment.parts.values())
     return Verification(manifest.generation, len(manifest.segments), len(names), size, tuple(problems))
 
 
@@ -80,7 +83,9 @@ def _catalog_problems(catalog: CatalogReader, segment: Segment) -> Iterator[str]
         yield "its distinct counts are not the sizes of the sets"
 
 
-def _wrong_statistics(manifest: Manifest, tables: int, complete: bool) -> Iterator[str]:
-    stated = manifest.statistics.get("tables", 0)
-    if complete and stated > tables:
-        yield f"the manifest counts {stated} tables, the segments hold {tables}"
+def _wrong_statistics(manifest: Manifest, segments: list[Segment]) -> Iterator[str]:
+    """A long run states no statistics before its last commit."""
+    counted = statistics_of(segments) if manifest.statistics else {}
+    for name, number in counted.items():
+        if manifest.statistics.get(name) != number:
+            yield f"the manifest states {manifest.statistics.get(name)} {name}, the segments hold {number}"

@@ -5,6 +5,7 @@ Both are Arrow tables inside one pack, so that opening the catalog of a million 
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +31,8 @@ class TableRecord:
     rows: int = 0
     error: str = ""
     layout: str = ""  # JSON: format, encoding, dialect; what a later read of the same file needs
-    ragged_rows: int = 0
+    ragged_rows: int = 0  # with fewer or more cells than columns: filled up with nulls, or cut
+    unclosed_quotes: int = 0  # rows whose quotes did not close and were taken as plain characters
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ _TABLES = pa.schema(
         ("error", pa.string()),
         ("layout", pa.string()),
         ("ragged_rows", pa.int64()),
+        ("unclosed_quotes", pa.int64()),
         ("first_column", pa.int64()),
         ("columns", pa.int64()),
     ]
@@ -118,7 +121,7 @@ class CatalogWriter:
         row = {**vars(record), "first_column": len(self._columns), "columns": len(columns)}
         for column in columns:
             values = {**vars(column), "table": len(self._tables), "kind": column.type.kind}
-            values["type"] = json.dumps(column.type.to_json(), sort_keys=True)
+            values["type"] = _type_text(column.type)
             values["top"] = [{"value": value, "rows": rows} for value, rows in column.top]
             self._columns.append(values)
         self._tables.append(row)
@@ -142,6 +145,7 @@ class CatalogReader:
     """The catalog of one segment: Arrow tables over the memory-mapped pack."""
 
     def __init__(self, pack: Pack) -> None:
+        pack.require(NAME, VERSION)
         self.tables = _from_bytes(pack["tables"])
         self.columns = _from_bytes(pack["columns"])
 
@@ -161,6 +165,11 @@ class CatalogReader:
 
     def column(self, number: int) -> ColumnRecord:
         return _column_record(self.columns.slice(number, 1).to_pylist()[0])
+
+
+@functools.lru_cache
+def _type_text(column_type: ColumnType) -> str:
+    return json.dumps(column_type.to_json(), sort_keys=True)
 
 
 def _column_record(row: dict[str, Any]) -> ColumnRecord:

@@ -70,12 +70,12 @@ def size_of(snapshot: Snapshot) -> int:
 def _groups(snapshot: Snapshot, target_bytes: int) -> list[list[str]]:
     """Which segments to merge with each other: in the order of the manifest, up to the target size together."""
     groups: list[list[str]] = []
-    held = target_bytes
+    held = 0
     for segment in snapshot.segments:
         live = _live_bytes(segment)
         if not segment.ref.dead and live * 2 >= target_bytes:
             continue
-        if held + live > target_bytes:
+        if not groups or held + live > target_bytes:
             groups.append([])
             held = 0
         groups[-1].append(segment.ref.id)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dovetail._storage.directory import open_snapshot
+from dovetail._storage.directory import TARGET_FAILURES, open_snapshot
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.tokens import TokenReader
@@ -18,8 +17,6 @@ from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, scan,
 from dovetail.pipeline.staging import Slice, prepare, stage_part, staged_table
 
 Task = dict[str, Any]
-# Failures of the place we write to: trying the same task again cannot help, and the user can mend it.
-_TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 def prepare_big(task: Task) -> Any:
@@ -81,6 +78,6 @@ def _source(entry: Task) -> RawTable:
 
 
 def _target_failure(error: OSError) -> Any:
-    if error.errno not in _TARGET_FAILURES:
+    if error.errno not in TARGET_FAILURES:
         raise error
     return {"failed": error.strerror}

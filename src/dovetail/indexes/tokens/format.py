@@ -62,6 +62,7 @@ class TokenArrays:
     """The arrays of an open pack, with their outer shape checked: kernels do not check bounds."""
 
     def __init__(self, pack: Pack) -> None:
+        pack.require(NAME, VERSION)
         self.token_bytes = pack["token_bytes"]
         self.token_offsets = pack["token_offsets"]
         self.hashes = pack["hashes"]
