@@ -1,0 +1,46 @@
+"""The pipeline inside this process, without Spark: the same task functions, and the same JSON in between."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dovetail.pipeline import jobs, maintain, run
+from dovetail.pipeline.report import Report
+from dovetail.pipeline.run import Request, index_lake
+from dovetail.settings import MB, Settings
+
+SMALLEST = Settings(segment_mb=1, slice_mb=1, memory_mb=1)
+
+
+@contextlib.contextmanager
+def without_spark(megabyte: int = MB) -> Iterator[None]:
+    """Inside this context `index` and `compact` run here; a small `megabyte` makes many segments, slices and spills."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (run, maintain):
+            patch.setattr(module, "spark_session", _session)
+        patch.setattr(jobs, "run_tasks", _run_tasks)
+        for module in (run, maintain, jobs):
+            patch.setattr(module, "MB", megabyte)
+        yield
+
+
+@contextlib.contextmanager
+def _session(*_: Any, **__: Any) -> Iterator[Any]:
+    yield SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+
+
+def _run_tasks(_: Any, folder: Path, work: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
+    folder.mkdir(parents=True)
+    return [json.loads(json.dumps(work(json.loads(json.dumps(task))))) for task in tasks]
+
+
+def index(lake: Path, to: Path, **options: Any) -> Report:
+    """Index with the smallest settings, whatever gets lost."""
+    return index_lake(Request(str(lake), to, **{"settings": SMALLEST, "allow_drop": True} | options))
