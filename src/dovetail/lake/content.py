@@ -22,12 +22,12 @@ MAGIC = (
 )
 TEXT_DOCUMENTS = (
     (re.compile(rb"(<!--.*?-->\s*)?<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL), "HTML"),
-    (re.compile(rb"<\?xml|<svg\b|<rdf:", re.IGNORECASE), "XML"),
+    (re.compile(rb"<\?xml|<svg\b|<rdf:|<([a-z]\w*)[^>]*>.*</\1>\s*$", re.IGNORECASE | re.DOTALL), "XML"),
     (re.compile(rb"version https://git-lfs\.github\.com/spec/"), "a Git LFS pointer"),
     (re.compile(rb'(\{\s*("[^"]*"\s*:|\}\s*$)|\[\s*[\{\[])'), "JSON"),
 )
 CONTROL = bytes(set(range(32)) - {0, 9, 10, 12, 13, 1, 26, 27, 28, 29, 30, 31})
-WORDS_IN_PROSE = 6
+WORDS_IN_PROSE, WORDS_IN_NOTES = 6, 4
 PROSE_SUFFIXES = (".txt", ".dat", "")
 
 
@@ -60,9 +60,8 @@ def refuse_prose(text: str, suffix: str) -> None:
     A `.csv` of one column of sentences with a short name above is a table; a `.txt` of sentences is not.
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    words = sorted(len(line.split()) for line in lines)
-    usual = words[len(words) // 2]
+    words = sum(len(line.split()) for line in lines) / len(lines)
     titled = len(lines) > 1 and len(lines[0].split()) <= 3 and suffix not in PROSE_SUFFIXES
     paragraphs = re.search(r"\S[^\n]*\n\s*\n[^\n]*\S", text) is not None
-    if usual >= WORDS_IN_PROSE and (not titled or paragraphs):
+    if words >= (WORDS_IN_NOTES if suffix in PROSE_SUFFIXES else WORDS_IN_PROSE) and (not titled or paragraphs):
         raise UnreadableTable("prose, no table found")

@@ -67,7 +67,7 @@ def read_head(path: Path, compression: str) -> tuple[bytes, bool]:
             head += read_fully(file, wanted - len(head))
             if len(head) < wanted:
                 return head, True
-            if wanted >= LARGEST_HEAD or len(NEW_LINE.findall(head)) >= ENOUGH_LINES:
+            if wanted >= LARGEST_HEAD or head.count(b"\n") + head.count(b"\r") >= ENOUGH_LINES:
                 return head, False
             wanted *= 4
 

@@ -13,7 +13,7 @@ NOTE = re.compile(
     r"\W{0,2}((sources?|notes?|footnotes?|see|last updated|updated|generated)\b|\(?\d\)|[*†‡©])",
     re.IGNORECASE,
 )
-MANY_WORDS = 4
+MANY_WORDS = 8
 
 
 def without_footer(block: bytes, layout: Layout) -> bytes:
@@ -23,11 +23,12 @@ def without_footer(block: bytes, layout: Layout) -> bytes:
     read like notes, because a data row may have lost its last cells.
     """
     width = len(layout.columns)
-    cut = len(block)
+    cut, blank = len(block), f" \t{layout.delimiter}{layout.quote}"
     all_notes = separated = True
     for start, text in lines_from_end(block) if width > 1 else ():
-        if not text.strip():
+        if not text.strip(blank):
             separated = True
+            cut = start if cut < len(block) else cut
             continue
         note = reads_like_note(text)
         if not is_narrow(text, layout, width) or (separated and cut < len(block) and not note):
@@ -56,7 +57,9 @@ def is_narrow(text: str, layout: Layout, width: int) -> bool:
     dialect = Dialect(layout.delimiter, quote, layout.escape, layout.skip_space)
     cells = next(iter(dialect.rows(text)), [])
     filled = sum(bool(cell.strip()) for cell in cells)
-    return 0 < filled <= width / 2 and bool(cells[0].strip()) and len(cells) < width
+    if not cells or not cells[0].strip():
+        return False
+    return filled <= width / 2 if len(cells) < width else filled == 1 and width > 2 and bool(NOTE.match(text))
 
 
 def reads_like_note(text: str) -> bool:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from dovetail.lake.shapes import pattern_of, shape_of
-from dovetail.lake.sniff import Dialect
+from dovetail.lake.sniff import Dialect, NumberedRow
 
 SEP_HINT = re.compile(r'"?sep=(.)"?\s*$', re.IGNORECASE)
 COMMENT_MARKS = ("#", "%", "//")
-ROWS_LOOKED_AT = 100
-ROWS_THAT_VOTE = 40
+ROWS_LOOKED_AT, LINES_LOOKED_AT = 100, 1000
+ROWS_THAT_VOTE, COLUMNS_THAT_VOTE = 40, 200
+ROWS_FOR_A_COLUMN = 10
 SAME = 0.8
 """The share of a column's cells that must agree before the column says anything about its header."""
 PLAIN_WORD = re.compile(r"A?a*$")
@@ -43,7 +44,7 @@ def sep_hint(text: str) -> str:
 
 def frame_of(text: str, dialect: Dialect, header: bool | None = None, skip_lines: int | None = None) -> Frame:
     """Looks for the frame in the first rows of `text`. `header` and `skip_lines`, where given, are obeyed."""
-    rows = numbered_rows(text, dialect, skip_lines or 0)
+    rows = first_rows(text, dialect, skip_lines or 0)
     if not rows:
         return Frame((), 0, skip_lines or 0, skip_lines or 0, True, "")
     width = usual_width([cells for _, _, cells in rows])
@@ -54,25 +55,26 @@ def frame_of(text: str, dialect: Dialect, header: bool | None = None, skip_lines
     if header is None:
         header = has_header(cells, list(islice((row for row in below if len(row) >= len(cells)), ROWS_THAT_VOTE)))
     if header:
+        cells = [*cells, *[""] * unnamed(len(cells), below)]
         return Frame(tuple(cells), len(cells), start, end, True, comment)
     return Frame((), widest([cells, *below]), start, start, False, comment)
 
 
-NumberedRow = tuple[int, int, list[str]]
+def first_rows(text: str, dialect: Dialect, skip: int) -> list[NumberedRow]:
+    lines = list(islice(io.StringIO(text, newline=""), skip + LINES_LOOKED_AT))[skip:]
+    rows = islice(dialect.numbered_rows(lines), ROWS_LOOKED_AT)
+    return [(skip + start, skip + end, cells) for start, end, cells in rows]
 
 
-def numbered_rows(text: str, dialect: Dialect, skip: int) -> list[NumberedRow]:
-    """(first line, one past the last line, cells) of each row that is not blank."""
-    lines = io.StringIO(text, newline="")
-    skipped = sum(len(line) for line in islice(lines, skip))
-    reader = dialect.rows(text[skipped:])
-    rows, start = [], skip
-    for cells in islice(reader, ROWS_LOOKED_AT):
-        end = skip + reader.line_num  # type: ignore[attr-defined]
-        if len(cells) > 1 or (cells and cells[0].strip()):
-            rows.append((start, end, cells))
-        start = end
-    return rows
+def unnamed(width: int, below: Sequence[list[str]]) -> int:
+    """How many columns the header fails to name: those that every one of many rows has and fills.
+
+    A few longer rows are ragged, and lose what is beyond the header; a whole column must not be lost.
+    """
+    widths = {len(row) for row in below}
+    if len(below) < ROWS_FOR_A_COLUMN or len(widths) > 1 or min(widths) <= width:
+        return 0
+    return min(widths) - width if any(cell.strip() for row in below for cell in row[width:]) else 0
 
 
 def usual_width(rows: Sequence[list[str]]) -> int:
@@ -102,7 +104,7 @@ def is_comment(cells: Sequence[str], mark: str) -> bool:
 def preamble_length(rows: Sequence[NumberedRow], width: int, comment: str) -> int:
     """How many of the first rows are titles, sources and comments: much narrower than the table that follows.
 
-    Spreadsheets pad a title with empty cells to the table's width; such a row counts by what is filled, provided that a
+    Spreadsheets pad titles with empty cells to the table's width; such rows count by what is filled, provided that a
     fuller row follows.
     """
     for index, (_, _, cells) in enumerate(rows):
@@ -110,9 +112,17 @@ def preamble_length(rows: Sequence[NumberedRow], width: int, comment: str) -> in
             continue
         if width > 1 and len(cells) <= width / 2:
             continue
-        if is_padded_title(cells) and index + 1 < len(rows) and filled(rows[index + 1][2]) > len(cells) / 2:
-            continue
-        return index
+        return index + padded_titles([cells for _, _, cells in rows[index:]])
+    return 0
+
+
+def padded_titles(rows: Sequence[list[str]]) -> int:
+    """How many rows at the top are padded titles, and blank rows after them, above a row that fills its cells."""
+    if not is_padded_title(rows[0]):
+        return 0
+    for index, cells in enumerate(rows):
+        if filled(cells) and not is_padded_title(cells):
+            return index if filled(cells) > len(cells) / 2 else 0
     return 0
 
 
@@ -134,7 +144,7 @@ def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
         return True
     labels = are_labels(first)
     names = data = 0.0
-    for position, cell in enumerate(first):
+    for position, cell in enumerate(first[:COLUMNS_THAT_VOTE]):
         if not cell.strip():
             continue
         verdict = fits(cell, [row[position] for row in below if row[position].strip()])

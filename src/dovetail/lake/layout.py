@@ -63,6 +63,11 @@ class RowCounter:
     literal: int = 0
     """Rows whose quotes did not close and were taken as plain characters."""
 
+    def __add__(self, other: RowCounter) -> RowCounter:
+        return RowCounter(
+            self.rows + other.rows, self.short + other.short, self.long + other.long, self.literal + other.literal
+        )
+
     @property
     def ragged(self) -> int:
         return self.short + self.long

@@ -8,6 +8,7 @@ trusted where it has one row for each line; where cells may span lines, the reco
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, islice, repeat
@@ -63,11 +64,16 @@ class BlockParser:
         self.counter = counter
         self.width = len(layout.columns)
         self.dialect = Dialect(layout.delimiter, layout.quote, layout.escape, layout.skip_space)
+        edge = re.escape(layout.delimiter.encode())
+        self.null_mark = re.compile(rb"(?:(?<=[\r\n])|(?<=" + edge + rb")|^)\\N(?=[\r\n]|" + edge + rb"|$)")
+        """`\\N`, a database's null, which the parsers would turn into `N` where the backslash escapes."""
         self.schema = pa.schema([(name, pa.string()) for name in layout.columns])
 
     def parse(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
         """One batch from a block of whole records. `clean`: no stray quotes, as the caller knows."""
         block = mended(block)
+        if self.layout.escape == "\\":
+            block = self.null_mark.sub(rb"\\\\N", block)
         batch = None
         if len(block) >= ARROW_FROM and not self.layout.skip_space:
             batch = self.by_arrow(block, clean)

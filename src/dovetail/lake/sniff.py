@@ -12,9 +12,10 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from dovetail.lake.shapes import shape_of
 
@@ -38,11 +39,18 @@ BY_SUFFIX = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
 NAMED_BONUS = 1.3
 STRONG = re.compile(r"[;|\t]")
 NEVER = "\x1f"
+CUT_CELL = 20
+"""A last cell of up to so many lines is taken to go on beyond the sample; a longer one is an open quote."""
 SAMPLE_LINES = 100
 SAMPLE_CHARACTERS = 1 << 14
 CELLS_LOOKED_AT = 150
+SEALED = 0.7
+"""The least evenness where quotes stand on both sides of the delimiter in row after row: ragged, but no doubt."""
 ENOUGH = 0.2
 """A score below this is no table of several columns."""
+
+
+NumberedRow = tuple[int, int, list[str]]
 
 
 @dataclass(frozen=True)
@@ -52,22 +60,55 @@ class Dialect:
     escape: str = ""
     skip_space: bool = False
 
-    def rows(self, text: str) -> Iterator[list[str]]:
-        """The rows of `text`, blank lines as empty lists. `csv.reader` is returned, for its `line_num`."""
+    def reader(self, lines: Iterable[str], strict: bool = False) -> Any:
+        """The csv module's reader of this dialect."""
         return csv.reader(
-            io.StringIO(text, newline=""),
+            lines,
             delimiter=self.delimiter,
             quotechar=self.quote or None,
             quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
             escapechar=self.escape or None,
             skipinitialspace=self.skip_space,
+            strict=strict,
         )
 
+    def rows(self, text: str) -> Iterator[list[str]]:
+        """The rows of `text`, blank lines as empty lists."""
+        rows: Iterator[list[str]] = self.reader(io.StringIO(text, newline=""))
+        return rows
 
-def sample_of(text: str) -> str:
-    """The first lines: whole ones where possible."""
-    if len(text) <= SAMPLE_CHARACTERS:
-        return text
+    def numbered_rows(self, lines: list[str]) -> Iterator[NumberedRow]:
+        """(first line, one past the last line, cells) of each record that is not blank.
+
+        For samples: a record that does not end well is read again as one line, so that a stray quote at the top
+        of a file does not hide the rest of it.
+        """
+        start = 0
+        while start < len(lines):
+            reader = self.reader(islice(lines, start, None), strict=True)
+            first = start
+            try:
+                for cells in reader:
+                    end = first + reader.line_num
+                    if len(cells) > 1 or (cells and cells[0].strip()):
+                        yield start, end, cells
+                    start = end
+            except csv.Error:
+                if start and first + reader.line_num == len(lines) and len(lines) - start < CUT_CELL:
+                    return  # a cell that goes on beyond the sample
+                yield start, start + 1, self.one_line(lines[start])
+                start += 1
+
+    def one_line(self, line: str) -> list[str]:
+        """The cells of a line that has stray quotes: as csv takes them, or literally where one does not close."""
+        cells: list[str] = next(self.reader([line]), [])
+        if cells and cells[-1].endswith(("\n", "\r")):
+            cells = line.rstrip("\r\n").split(self.delimiter)
+        return cells
+
+
+def sample_of(text: str) -> list[str]:
+    """The first lines, at least one."""
     lines = []
     size = 0
     for line in islice(io.StringIO(text, newline=""), SAMPLE_LINES):
@@ -75,27 +116,28 @@ def sample_of(text: str) -> str:
         size += len(line)
         if size > SAMPLE_CHARACTERS:
             break
-    return "".join(lines)
+    return lines
 
 
 def sniff(text: str, suffix: str = "", delimiters: str = "".join(PRIOR)) -> tuple[Dialect, float]:
     """The best dialect for `text` and its score: 0 where no delimiter makes a table, which then has one column."""
-    sample = sample_of(text)
+    lines = sample_of(text)
+    sample = "".join(lines)
     best, best_score = Dialect(), 0.0
     for delimiter in delimiters:
         if delimiter not in sample:
             continue
         for dialect in variants(delimiter, sample):
-            score = score_of(dialect, sample) * (NAMED_BONUS if BY_SUFFIX.get(suffix) == delimiter else 1.0)
+            score = score_of(dialect, lines) * (NAMED_BONUS if BY_SUFFIX.get(suffix) == delimiter else 1.0)
             if score > best_score:
                 best, best_score = dialect, score
-    return (best, best_score) if best_score >= ENOUGH else (one_column(sample), 0.0)
+    return (best, best_score) if best_score >= ENOUGH else (one_column(lines), 0.0)
 
 
-def one_column(sample: str) -> Dialect:
+def one_column(lines: list[str]) -> Dialect:
     """A comma, unless the one column's values hold commas: then a character that no text holds."""
-    dialect = next(variants(",", sample))
-    if any(len(row) > 1 for row in islice(dialect.rows(sample), SAMPLE_LINES)):
+    dialect = next(variants(",", "".join(lines)))
+    if any(len(cells) > 1 for _, _, cells in dialect.numbered_rows(lines)):
         return replace(dialect, delimiter=NEVER)
     return dialect
 
@@ -110,7 +152,7 @@ def variants(delimiter: str, sample: str) -> Iterator[Dialect]:
     if '\\"' in sample and re.search(r'\\"(?!\s*([\r\n]|$|' + re.escape(delimiter) + "))", sample):
         yield replace(plain, escape="\\")
     yield plain
-    if delimiter != " " and delimiter + ' "' in sample:
+    if (delimiter == " " and "  " in sample) or (delimiter != " " and delimiter + ' "' in sample):
         yield replace(plain, skip_space=True)
 
 
@@ -128,15 +170,17 @@ def quote_of(delimiter: str, sample: str) -> str:
     return '"'
 
 
-def score_of(dialect: Dialect, sample: str) -> float:
+def score_of(dialect: Dialect, lines: list[str]) -> float:
     """Between 0 and about 1: evenness of widths × width × tidiness of cells × prior."""
-    rows = [row for row in islice(dialect.rows(sample), SAMPLE_LINES) if row]
+    rows = [cells for _, _, cells in dialect.numbered_rows(lines)]
     if not rows:
         return 0.0
     width, count = Counter(map(len, rows)).most_common(1)[0]
     if width < 2:
         return 0.0
     even = count / len(rows)
+    if sum(line.count(f'"{dialect.delimiter}"') for line in lines) >= len(rows):
+        even = max(even, SEALED)
     first = 1.0 if len(rows[0]) == width else 0.9
     return PRIOR.get(dialect.delimiter, 1.0) * even * even * first * (1 - 1 / width) * tidiness(dialect, rows)
 
