@@ -77,8 +77,8 @@ def _make_home(found: Path, home: Path) -> None:
             raise
 
 
-# Spark's classes are loaded from an archive that Java writes as its first Spark program ends: the next ones start in half
-# the time. The draft gets its name only when it is whole.
+# Spark's classes are loaded from an archive that Java writes as its first Spark program ends: the next ones start in
+# half the time. The draft gets its name only when it is whole.
 _SCRIPT = """#!/bin/sh
 spark= launcher=
 for argument do

@@ -23,7 +23,8 @@ _OPTIONS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "1g",
     # No data passes through Java here, so that its best compiler would only cost time.
-    "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
+    f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     "spark.python.worker.reuse": "true",
     "spark.sql.shuffle.partitions": "1",
 }

@@ -119,7 +119,8 @@ class _Summary:
             self.filled += int(counts.sum())
             self.length += int(lengths @ counts)
             self.max_length = max(self.max_length, int(lengths.max()))
-            self.sample += raw.slice(0, _SHOWN - len(self.sample)).to_pylist()
+            fresh = (value for value in raw.slice(0, 2 * _SHOWN).to_pylist() if value not in self.sample)
+            self.sample = [*self.sample, *fresh][:_SHOWN]
             self._widen_range(found)
             self.frequencies.add(RawCounts(raw, counts))
         return TokenCounts(found, counts)

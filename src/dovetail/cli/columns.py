@@ -27,7 +27,8 @@ def columns_command(index: Path, table: str, as_json: bool) -> int:
     elif found.error:
         click.echo(f"{found.name} is in the index as a skipped file: {found.error}.")
     else:
-        click.echo(f"{found.name}: {count(found.rows, 'row')}, {count(len(found.columns), 'column')}")
+        ragged = f" ({count(found.record.ragged_rows, 'ragged row')})" if found.record.ragged_rows else ""
+        click.echo(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")
         headings = ("column", "type", "nulls", "distinct", "unique", "length", "range", "most frequent")
         print_table(headings, [_line(column) for column in found.columns], numbers=("nulls", "distinct", "unique"))
     return 1 if found.error else 0

@@ -39,8 +39,6 @@ BY_SUFFIX = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
 NAMED_BONUS = 1.3
 STRONG = re.compile(r"[;|\t]")
 NEVER = "\x1f"
-CUT_CELL = 20
-"""A last cell of up to so many lines is taken to go on beyond the sample; a longer one is an open quote."""
 SAMPLE_LINES = 100
 SAMPLE_CHARACTERS = 1 << 14
 CELLS_LOOKED_AT = 150
@@ -83,7 +81,7 @@ class Dialect:
         For samples: a record that does not end well is read again as one line, so that a stray quote at the top
         of a file does not hide the rest of it.
         """
-        start = 0
+        start = width = 0
         while start < len(lines):
             reader = self.reader(islice(lines, start, None), strict=True)
             first = start
@@ -92,11 +90,13 @@ class Dialect:
                     end = first + reader.line_num
                     if len(cells) > 1 or (cells and cells[0].strip()):
                         yield start, end, cells
+                        width = width or len(cells)
                     start = end
             except csv.Error:
-                if start and first + reader.line_num == len(lines) and len(lines) - start < CUT_CELL:
-                    return  # a cell that goes on beyond the sample
-                yield start, start + 1, self.one_line(lines[start])
+                cells = self.one_line(lines[start])
+                if width and len(cells) != width and first + reader.line_num == len(lines):
+                    return  # not a stray quote but a cell that goes on beyond the sample
+                yield start, start + 1, cells
                 start += 1
 
     def one_line(self, line: str) -> list[str]:

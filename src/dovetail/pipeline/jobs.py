@@ -64,9 +64,11 @@ class SparkBuild:
         entries = {table: {"file": described[table]["file"], **answer} for table, answer in prepared.items()}
         for part, answer in zip(parts, self._job(work.stage_big, parts), strict=True):
             entry = entries[part["file"]["table"]]
-            entry.setdefault("slices", []).extend(answer.get("slices", []))
             if "error" in answer:
                 entry |= {"error": answer["error"], "mark": ""}
+            else:
+                entry.setdefault("slices", []).extend(answer["slices"])
+                entry.setdefault("counters", []).append(answer["counter"])
         return entries
 
     def _build_task(self, **what: Any) -> dict[str, Any]:

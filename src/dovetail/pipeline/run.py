@@ -116,7 +116,8 @@ def _bring_up_to_date(
         bytes_read=sum(file.bytes for file in plan.to_read),
     )  # fmt: skip
     segments = without(writer.manifest, (indexed[table] for table in plan.gone))
-    if segments != writer.manifest.segments or roots != _remembered(writer.manifest) or not writer.manifest.generation:
+    known = writer.manifest
+    if segments != known.segments or roots != _remembered(known) or not (known.statistics or plan.to_read):
         commit_segments(writer, segments, last=not plan.to_read, roots=tuple(root.to_json() for root in roots))
     if plan.to_read:
         free = shutil.disk_usage(writer.path).free

@@ -19,7 +19,7 @@ from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, profi
 from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
 from dovetail.errors import UnreadableTable
 from dovetail.indexes.tokens import TokenReader
-from dovetail.lake.layout import Layout
+from dovetail.lake.layout import Layout, RowCounter
 from dovetail.lake.listing import TableFile, fingerprint
 from dovetail.lake.reader import parse_override, read, settle
 
@@ -99,18 +99,30 @@ def layout_of(file: TableFile) -> Layout:
 
 
 def _read_whole(file: TableFile, mark: str) -> RawTable:
+    counter = RowCounter()
     try:
         layout = layout_of(file)
-        batches = list(read(Path(file.path), layout))
+        batches = list(read(Path(file.path), layout, counter=counter))
     except UnreadableTable as reason:
         return unreadable(file, str(reason), mark)
     except Exception as error:  # noqa: BLE001 - a hostile file must not stop the run; its catalog row tells what happened
         return unreadable(file, f"cannot be read ({type(error).__name__}: {error})", mark)
-    rows = sum(batch.num_rows for batch in batches)
     columns = []
     for number, name in enumerate(layout.columns):
         chunks = [batch.column(number) for batch in batches]
         counted = count_values(pa.chunked_array(chunks, chunks[0].type if chunks else pa.large_string()))
-        columns.append(RawColumn(name, rows, counted.evidence, lambda counted=counted: [counted]))  # type: ignore[misc]
-    record = TableRecord(file.table, file.path, mark, file.bytes, rows, layout=json.dumps(layout.to_json()))
-    return RawTable(record, columns)
+        columns.append(RawColumn(name, counter.rows, counted.evidence, lambda counted=counted: [counted]))  # type: ignore[misc]
+    return RawTable(record_of(file, mark, layout, counter), columns)
+
+
+def record_of(file: TableFile, mark: str, layout: Layout, counter: RowCounter) -> TableRecord:
+    return TableRecord(
+        file.table,
+        file.path,
+        mark,
+        file.bytes,
+        counter.rows,
+        layout=json.dumps(layout.to_json()),
+        ragged_rows=counter.ragged,
+        unclosed_quotes=counter.literal,
+    )

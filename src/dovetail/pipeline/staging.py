@@ -6,7 +6,7 @@ tokens: how a column is normalised depends on its type, which is known only when
 
 from __future__ import annotations
 
-import json
+import functools
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,13 +16,12 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.catalog.profile import RawColumn, RawCounts, count_values
-from dovetail.catalog.records import TableRecord
 from dovetail.errors import UnreadableTable
-from dovetail.lake.layout import Layout, Part
+from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.lake.reader import read, split
 from dovetail.normalise import TypeEvidence
-from dovetail.pipeline.sources import CHANGED, RawTable, current_mark, layout_of
+from dovetail.pipeline.sources import CHANGED, RawTable, current_mark, layout_of, record_of
 
 _SCHEMA = pa.schema([("value", pa.large_string()), ("count", pa.int64())])
 _BATCH_VALUES = 200_000
@@ -30,10 +29,9 @@ _BATCH_VALUES = 200_000
 
 @dataclass(frozen=True)
 class Slice:
-    """One staged file: how many rows it covers, and for each column its batches and what they tell of its type."""
+    """One staged file: for each column its batches, and what they tell of its type."""
 
     path: str
-    rows: int
     columns: list[dict[str, Any]]  # first, batches, evidence
 
 
@@ -54,29 +52,29 @@ def stage_part(
     """Read one part and stage it; a part that could not be cut comes as several slices, one after another."""
     folder.mkdir(parents=True, exist_ok=True)
     slices = []
+    counter = RowCounter()
     try:
-        for batches in _in_portions(read(Path(file.path), layout, part), target_bytes):
+        for batches in _in_portions(read(Path(file.path), layout, part, counter), target_bytes):
             slices.append(vars(_stage(layout, batches, folder)))
     except UnreadableTable as reason:
         return {"error": str(reason)}
     if current_mark(file) != mark:
         return {"error": CHANGED}
-    return {"slices": slices}
+    return {"slices": slices, "counter": vars(counter)}
 
 
-def staged_table(file: TableFile, mark: str, layout: Layout, slices: list[Slice]) -> RawTable:
+def staged_table(
+    file: TableFile, mark: str, layout: Layout, slices: list[Slice], counters: list[RowCounter]
+) -> RawTable:
     """The big table as a source for the builders, its columns read back slice by slice."""
-    rows = sum(part.rows for part in slices)
+    total = functools.reduce(RowCounter.__add__, counters, RowCounter())
     columns = []
     for number, name in enumerate(layout.columns):
         evidence = TypeEvidence()
         for part in slices:
             evidence = evidence + TypeEvidence.from_json(part.columns[number]["evidence"])
-        columns.append(RawColumn(name, rows, evidence, _StagedColumn(slices, number)))
-    return RawTable(
-        TableRecord(file.table, file.path, mark, file.bytes, rows, layout=json.dumps(layout.to_json())),
-        columns,
-    )
+        columns.append(RawColumn(name, total.rows, evidence, _StagedColumn(slices, number)))
+    return RawTable(record_of(file, mark, layout, total), columns)
 
 
 @dataclass(frozen=True)
@@ -122,4 +120,4 @@ def _stage(layout: Layout, batches: list[pa.RecordBatch], folder: Path) -> Slice
                 file.write_batch(piece)
             columns.append({"first": written, "batches": len(pieces), "evidence": counted.evidence.to_json()})
             written += len(pieces)
-    return Slice(str(path), sum(batch.num_rows for batch in batches), columns)
+    return Slice(str(path), columns)

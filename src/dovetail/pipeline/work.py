@@ -10,7 +10,7 @@ from dovetail._storage.directory import TARGET_FAILURES, open_snapshot
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.tokens import TokenReader
-from dovetail.lake.layout import Layout, Part
+from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
 from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, scan, unreadable
@@ -73,7 +73,8 @@ def _source(entry: Task) -> RawTable:
         return unreadable(file, entry["error"], entry["mark"])
     if "slices" in entry:
         slices = [Slice(**part) for part in entry["slices"]]
-        return staged_table(file, entry["mark"], Layout.from_json(entry["layout"]), slices)
+        counters = [RowCounter(**counts) for counts in entry["counters"]]
+        return staged_table(file, entry["mark"], Layout.from_json(entry["layout"]), slices, counters)
     return scan(file)
 
 
