@@ -108,9 +108,17 @@ def detected(head: bytes) -> str:
         name = codecs.lookup(found).name if found else ""
     except LookupError:
         return ""
-    if name in COMMON_LEGACY or (name and len(HIGH_RUN.findall(head)) >= RARE_NEEDS):
+    if name in COMMON_LEGACY:
+        return name
+    if name and keeps_ascii(name) and len(HIGH_RUN.findall(head)) >= RARE_NEEDS:
         return name
     return single_byte_western(head)
+
+
+def keeps_ascii(encoding: str) -> bool:
+    """Whether ASCII bytes mean themselves: a file that was told apart by its high bytes is no EBCDIC and no UTF-7."""
+    plain = b'Az09 +,;|"\\\t\n'
+    return plain.decode(encoding, errors="ignore") == plain.decode("ascii")
 
 
 def as_cp1252(error: UnicodeError) -> tuple[str, int]:

@@ -10,7 +10,7 @@ import zstandard
 from lakefiles import rows_of, table_of, written
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.reader import DialectOverride, RowCounter, settle
+from dovetail.lake.reader import DialectOverride, RowCounter, read, settle
 
 PLACES = [
     ("Åland", "AX", "ALA", "Mariehamn", "Îles d'Åland"),
@@ -235,3 +235,49 @@ def test_one_column_of_titles_with_commas(tmp_path: Path) -> None:
         ("title",),
         [[line] for line in lines[1:]],
     )
+
+
+@pytest.mark.parametrize("before", ["", ",".join(HEADER) + "\n"])
+def test_stray_quote_in_the_first_rows(tmp_path: Path, before: str) -> None:
+    body = text(header=False) * 10
+    columns, rows = table_of(written(tmp_path, "a.csv", f'{before}"x,AA,BBB,c,d\n{body}'))
+    assert len(columns) == 5
+    assert len(rows) == 10 * len(PLACES) + bool(before)
+
+
+def test_padded_titles_and_notes_of_a_spreadsheet(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", f"Report,,,,\nof the year,,,,\n,,,,\n{text()},,,,\nSource: somebody,,,,\n")
+    expect_places(path)
+
+
+def test_columns_that_the_header_does_not_name_are_kept(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "x,y\n" + "".join(f"row {i},{i},{i * i}\n" for i in range(12)))
+    columns, rows = table_of(path)
+    assert columns == ("x", "y", "column_3")
+    assert rows[3] == ["row 3", "3", "9"]
+
+
+def test_null_of_databases_survives_escapes(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "id,note,v\n" + "".join(f'{i},"say \\"{i}\\"",\\N\n' for i in range(5)))
+    assert table_of(path)[1][2] == ["2", 'say "2"', "\\N"]
+
+
+def test_columns_aligned_with_spaces(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.dat", "x    y     z\n" + "".join(f"{i:<5}{i * 2:<6}{i * 3}\n" for i in range(9)))
+    assert table_of(path) == (("x", "y", "z"), [[str(i), str(i * 2), str(i * 3)] for i in range(9)])
+
+
+def test_large_files_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.lake.blocks.BLOCK_BYTES", 1 << 16)
+    lines = [f'{i},"cell {i}\nof two lines",{i % 7}\n' for i in range(20_000)]
+    lines[777] = "777,short\n"
+    lines[999] = '"999,stray,5\n'
+    content = "id,text,n\n" + "".join(lines) + "\nSource: the streaming test\n"
+    for name, raw in (("a.csv", content.encode()), ("a.csv.gz", gzip.compress(content.encode()))):
+        path, counter = written(tmp_path, name, raw), RowCounter()
+        layout = settle(path)
+        batches = list(read(path, layout, counter=counter))
+        assert len(batches) > 5
+        assert (counter.rows, counter.short, counter.literal) == (20_000, 1, 1)
+    wide = written(tmp_path, "w.csv", content.encode("utf-16"))
+    assert len(rows_of(wide, settle(wide))) == 20_000
