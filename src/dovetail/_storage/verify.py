@@ -79,8 +79,11 @@ def _catalog_problems(catalog: CatalogReader, segment: Segment) -> Iterator[str]
         yield "its tables do not follow each other"
     if not np.array_equal(columns["table"].to_numpy(), np.repeat(np.arange(len(counts)), counts)):
         yield "its columns do not belong to its tables"
-    if not np.array_equal(columns["distinct"].to_numpy(), TokenReader(segment).set_sizes()):
+    sets = TokenReader(segment)
+    if not np.array_equal(columns["distinct"].to_numpy(), sets.set_sizes()):
         yield "its distinct counts are not the sizes of the sets"
+    if not np.array_equal(columns["rows"].to_numpy() - columns["nulls"].to_numpy(), sets.rows()):
+        yield "its rows are not those that the sets count"
 
 
 def _wrong_statistics(manifest: Manifest, segments: list[Segment]) -> Iterator[str]:

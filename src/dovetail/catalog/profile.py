@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,9 @@ def _range(found: pa.Array, column_type: ColumnType) -> tuple[str, str]:
     """The least and the greatest token: by number in a column of numbers, by text elsewhere."""
     if column_type.kind in ("integer", "real"):
         numbers = found.cast(pa.float64()).to_numpy()
-        return found[int(numbers.argmin())].as_py(), found[int(numbers.argmax())].as_py()
+        lows, highs = (found.filter(pa.array(numbers == end)).to_pylist() for end in (numbers.min(), numbers.max()))
+        # Numbers of many digits may share a float; as decimals they differ.
+        return min(lows, key=Decimal), max(highs, key=Decimal)
     ends = pc.min_max(found)
     return ends["min"].as_py(), ends["max"].as_py()
 

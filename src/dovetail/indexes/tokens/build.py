@@ -153,9 +153,9 @@ class _Bucket:
         path.unlink()
         mapped = {}
         for name, array in vars(self).items():
-            file = path.with_suffix(f".{name}.npy")
-            np.save(file, array, allow_pickle=False)
-            mapped[name] = np.load(file, mmap_mode="r" if len(array) else None, allow_pickle=False)
+            file = path.with_suffix(f".{name}")
+            file.write_bytes(np.ascontiguousarray(array).view(np.uint8).data)  # np.save hides that a disk is full
+            mapped[name] = np.memmap(file, array.dtype, "r", shape=array.shape) if len(array) else array
         return _Bucket(**mapped)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dovetail._storage.segment import Segment
 from dovetail.indexes.tokens.core import as_buffers, as_strings, hash_tokens
-from dovetail.indexes.tokens.format import NAME, TokenArrays
+from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
 from dovetail.indexes.tokens.kernels import find_tokens, gather_strings
 
 Array = npt.NDArray[Any]
@@ -51,3 +51,7 @@ class TokenReader:
 
     def set_sizes(self) -> Array:
         return np.diff(self.arrays.set_offsets)
+
+    def rows(self) -> Array:
+        """In how many rows each column has a token."""
+        return np.diff(running_sum(self.arrays.set_counts)[self.arrays.set_offsets])
