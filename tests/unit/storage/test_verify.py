@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shutil
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+from dovetail._storage import verify
 from dovetail._storage.directory import newest_manifest, open_snapshot
 from dovetail._storage.sealed import checksum_of, seal, unseal
 from dovetail._storage.verify import verify_index
+from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, NotAnIndex
 from support.pipeline import index, without_spark
 
@@ -119,6 +123,26 @@ def too_many(body):
 def test_a_manifest_that_does_not_fit_is_found(copy, change, said):
     with_manifest(copy, change)
     assert any(said in problem for problem in verify_index(copy).problems)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("rows", "not those that the sets count"),
+        ("distinct", "not the sizes of the sets"),
+        ("table", "do not belong to its tables"),
+    ],
+)
+def test_a_catalog_that_does_not_fit_its_sets_is_found(whole, monkeypatch, column, said):
+    class Altered(CatalogReader):
+        def __init__(self, pack):
+            super().__init__(pack)
+            place = self.columns.schema.get_field_index(column)
+            more = pc.add(self.columns[column], 1).cast(pa.int64())
+            self.columns = self.columns.set_column(place, column, more)
+
+    monkeypatch.setattr(verify, "CatalogReader", Altered)
+    assert any(said in problem for problem in verify_index(whole).problems)
 
 
 def test_a_manifest_under_another_name_is_found(copy):

@@ -1,0 +1,193 @@
+"""What every registered index keeps to, whatever it answers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dovetail._storage.segment import Segment, SegmentWriter
+from dovetail._storage.verify import verify_index
+from dovetail.errors import FormatMismatch, IndexDamaged
+from dovetail.indexes.protocol import Index, Piece
+from dovetail.indexes.registry import INDEXES
+from dovetail.indexes.tokens import TokenReader
+from dovetail.pipeline.maintain import compact
+from support.contents import contents_of
+from support.pipeline import index as index_lake
+from support.pipeline import without_spark
+
+PLENTY = 1 << 30
+Column = list[list[str]]  # pieces, each of values; a value stands in as many rows as it is repeated
+LAKES: dict[str, list[Column]] = {
+    "no columns": [],
+    "one empty column": [[]],
+    "only empty columns": [[], [[]], []],
+    "one value": [[["a"]]],
+    "small": [[["a", "b", "a"]], [], [["b", "c"], ["c", "ä"]], [["zürich", "a"]]],
+    "empty at the end": [[["x"]], [], []],
+    "one huge column": [[[f"value {i}" for i in range(50_000)]], [["value 7"]]],
+    "many small columns": [[[f"{i % 50}", "x"]] for i in range(400)],
+    "long values": [[["x" * 100_000, "y" * 100_000 + "z", "x"]], [["x" * 100_000]]],
+}
+
+every_index = pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)
+every_lake = pytest.mark.parametrize("lake", LAKES.values(), ids=LAKES)
+columns = st.lists(
+    st.lists(st.lists(st.text("abcä1 ", max_size=3) | st.text(max_size=5), max_size=8), max_size=3), max_size=6
+)
+
+
+def build(folder: Path, lake: list[Column], memory_bytes: int = PLENTY) -> Segment:
+    """A segment with every index, built as the pipeline does."""
+    writer = SegmentWriter(folder / "segments")
+    scratch = folder / f"scratch-{writer.id}"
+    builders = []
+    for index in INDEXES:
+        (scratch / index.name).mkdir(parents=True)
+        builders.append(index.builder(scratch / index.name, memory_bytes))
+    for number, pieces in enumerate(lake):
+        for values in pieces:
+            counts = Counter(values)
+            tokens = pa.array(list(counts), pa.large_string())
+            for builder in builders:
+                builder.add(Piece(number, tokens, np.array(list(counts.values()), np.int64)))
+    found: dict[str, int] = {"tables": 0}
+    for builder in builders:
+        found |= builder.finish(writer, len(lake))
+    shutil.rmtree(scratch)
+    return Segment(folder / "segments", writer.finish(found))
+
+
+def arrays_of(segment: Segment, index: Index) -> dict[str, tuple[str, bytes]]:
+    pack = segment.pack(index.name)
+    return {name: (str(pack[name].dtype), pack[name].tobytes()) for name in pack.names()}
+
+
+def test_names_are_distinct():
+    assert len({index.name for index in INDEXES}) == len(INDEXES) > 0
+
+
+@every_index
+def test_says_what_it_is(index):
+    assert re.fullmatch(r"[a-z_]+", index.name)
+    assert index.version >= 1
+    assert index.question.endswith("?")
+
+
+@every_index
+@every_lake
+@pytest.mark.parametrize("memory_bytes", [1, 2_000_000, PLENTY])
+def test_builds_opens_and_checks_clean(tmp_path, index, lake, memory_bytes):
+    segment = build(tmp_path, lake, memory_bytes)
+    assert segment.parts[index.name]["version"] == index.version
+    file = tmp_path / "segments" / segment.ref.id / f"{index.name}.dvt"
+    assert segment.parts[index.name]["bytes"] == file.stat().st_size
+    assert segment.damage() == []
+    assert list(index.check(segment)) == []
+    assert index.open(segment) is not None
+
+
+@every_index
+@every_lake
+def test_spilling_changes_nothing(tmp_path, index, lake):
+    in_memory, spilled = build(tmp_path, lake), build(tmp_path, lake, memory_bytes=1)
+    assert arrays_of(in_memory, index) == arrays_of(spilled, index)
+
+
+@every_index
+@settings(max_examples=25)
+@given(lake=columns, data=st.data())
+def test_pieces_and_their_order_change_nothing(tmp_path_factory, index, lake, data):
+    folder = tmp_path_factory.mktemp("pieces")
+    whole = [[[value for piece in column for value in piece]] for column in lake]
+    shuffled = [[data.draw(st.permutations(piece)) for piece in data.draw(st.permutations(column))] for column in lake]
+    single = [[[value] for piece in column for value in piece] for column in lake]
+    expected = arrays_of(build(folder, whole), index)
+    for other in (lake, shuffled, single):
+        assert arrays_of(build(folder, other), index) == expected
+    assert arrays_of(build(folder, shuffled, memory_bytes=100), index) == expected
+
+
+@every_index
+def test_damage_is_found(tmp_path, index):
+    segment = build(tmp_path, LAKES["small"])
+    folder = tmp_path / "segments" / segment.ref.id
+    file = folder / f"{index.name}.dvt"
+    data = bytearray(file.read_bytes())
+    for place in range(0, len(data), 5):
+        data[place] ^= 0x40
+        file.write_bytes(data)
+        try:
+            found = Segment(tmp_path / "segments", segment.ref).damage()
+        except (IndexDamaged, FormatMismatch) as damage:
+            found = [str(damage)]
+        assert any(index.name in problem for problem in found), place
+        data[place] ^= 0x40
+
+
+@every_index
+def test_broken_references_are_found_though_checksums_are_right(tmp_path, index):
+    """Whatever array is cleared or set high, `check` says so."""
+    segment = build(tmp_path, LAKES["small"])
+    pack = segment.pack(index.name)
+    original = dict(pack._arrays)
+    for name, array in original.items():
+        high = np.iinfo(array.dtype).max if array.dtype.kind in "ui" else 1e300
+        for value in (0,) if name.endswith("_counts") else (0, high):  # how often, the catalog knows
+            broken = np.full_like(array, value)
+            pack._arrays[name] = broken
+            try:
+                found = list(index.check(segment))
+            except IndexDamaged as damage:
+                found = [str(damage)]
+            assert found or np.array_equal(broken, array), f"{name} filled with {value}"
+        pack._arrays[name] = array
+    assert list(index.check(segment)) == []
+
+
+@every_index
+def test_another_version_is_refused_by_name(tmp_path, index, monkeypatch):
+    folder = tmp_path / "segments"
+    writer = SegmentWriter(folder)
+    for other in INDEXES:
+        version = other.version + 1 if other is index else other.version
+        writer.write_part(other.name, version, lambda pack: None)
+    with pytest.raises(FormatMismatch, match=rf"{index.name} version {index.version + 1}"):
+        index.open(Segment(folder, writer.finish({"tables": 0})))
+
+
+@pytest.fixture(scope="module")
+def compacted(tmp_path_factory):
+    """An index that grew table by table and was compacted, and one built at once."""
+    folder = tmp_path_factory.mktemp("compacted")
+    lake = folder / "lake"
+    lake.mkdir()
+    for number in range(5):
+        rows = "".join(f"{i},name {i % 7},{'' if i % 5 else 'x'}\n" for i in range(number * 10))
+        (lake / f"{number}.csv").write_text(f"id,name {number},flag\n" + rows)
+        with without_spark():
+            index_lake(lake, folder / "grown")
+    with without_spark():
+        index_lake(lake, folder / "fresh")
+        done = compact(folder / "grown")
+    assert (done.segments_before, done.segments_after) == (5, 1)
+    return folder
+
+
+@every_index
+def test_compaction_equals_a_fresh_build(compacted, index):
+    from dovetail._storage.directory import open_snapshot
+
+    (grown,), (fresh,) = (open_snapshot(compacted / name).segments for name in ("grown", "fresh"))
+    assert arrays_of(grown, index) == arrays_of(fresh, index)
+    assert TokenReader(grown).arrays.columns == 15
+    assert contents_of(compacted / "grown") == contents_of(compacted / "fresh")
+    assert verify_index(compacted / "grown").problems == ()
