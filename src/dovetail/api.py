@@ -214,7 +214,7 @@ class Lake:
             **(manifest.statistics or statistics_of(self._snapshot.segments)),
             "index_bytes": sum(sizes.values()),
             "index_bytes_by_part": sizes,
-            "roots": [root["path"] for root in manifest.roots],
+            "roots": list(manifest.roots),
             "settings": manifest.settings.to_json(),
         }
 
@@ -231,10 +231,11 @@ def verify(path: str | Path) -> Verification:
 
 def unknown(what: str, name: str, known: list[str]) -> str:
     """A sentence about a name that is not there, with the nearest that is."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    same_end = [other for other in known if other.endswith(f"/{name}")]
+    near = same_end or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f' Did you mean "{near[0]}"?' if near else ""
-    shown = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
-    return f'{what} "{name}".{hint} There are {len(known):,}: {shown}.'
+    rest = f" and {len(known) - 5:,} more" if len(known) > 5 else ""
+    return f'{what} "{name}".{hint} There are {len(known):,}: {", ".join(known[:5])}{rest}.'
 
 
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:

@@ -10,12 +10,16 @@ from dovetail.api import Column, Lake
 from dovetail.cli.output import count, json_option, print_json, print_table
 
 
-@click.command("columns")
+@click.command("columns", short_help="Show the columns of a table and what is in them.")
 @click.argument("index", type=click.Path(path_type=Path))
 @click.argument("table")
 @json_option
 def columns_command(index: Path, table: str, as_json: bool) -> int:
     """Show the columns of TABLE and what is in them.
+
+    Nulls, distinct values and uniqueness are counted after normalisation, as a join would see them. A column is a
+    key where every row has a value and no two have the same. Length is the mean and the greatest number of
+    characters. The last column shows the most frequent values with their rows, or the first where none repeats.
 
     \b
     Example:
@@ -29,15 +33,20 @@ def columns_command(index: Path, table: str, as_json: bool) -> int:
     else:
         ragged = f" ({count(found.record.ragged_rows, 'ragged row')})" if found.record.ragged_rows else ""
         click.echo(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")
-        headings = ("column", "type", "nulls", "distinct", "unique", "length", "range", "most frequent")
-        print_table(headings, [_line(column) for column in found.columns], numbers=("nulls", "distinct", "unique"))
+        print_table(
+            ("column", "type", "nulls", "distinct", "unique", "length", "range", "such as"),
+            [_line(column) for column in found.columns],
+            numbers=("nulls", "distinct", "unique"),
+            loose={"column": 16, "range": 9, "such as": 14},
+        )
     return 1 if found.error else 0
 
 
 def _line(column: Column) -> tuple[object, ...]:
     record = column.record
-    unique = "key" if record.is_key else f"{record.uniqueness:.0%}"
-    length = f"{record.mean_length:.0f} to {record.max_length}" if record.max_length else ""
+    share = ">99%" if 0.99 < record.uniqueness < 1 else f"{record.uniqueness:.0%}"
+    unique = "key" if record.is_key else share
+    length = f"{record.mean_length:.0f}, max {record.max_length:,}" if record.max_length else ""
     span = f"{record.minimum[:20]} … {record.maximum[:20]}" if record.distinct > 1 else record.minimum[:20]
     top = ", ".join(f"{value[:24]} ({rows:,})" if rows > 1 else value[:24] for value, rows in record.top[:3])
     return (column.name, record.type.kind, record.nulls, record.distinct, unique, length, span, top)

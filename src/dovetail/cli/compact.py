@@ -9,9 +9,9 @@ import click
 from dovetail.cli.output import count, json_option, print_json, size
 
 
-@click.command("compact")
+@click.command("compact", short_help="Merge segments and free the space of removed tables.")
 @click.argument("index", type=click.Path(path_type=Path))
-@click.option("--master", default=None, help="The Spark master; by default all cores of this machine.")
+@click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
 @json_option
 def compact_command(index: Path, master: str | None, as_json: bool) -> None:
     """Merge the small segments of INDEX and free the space of removed tables.
@@ -25,8 +25,10 @@ def compact_command(index: Path, master: str | None, as_json: bool) -> None:
     done = compact(index, master)
     if as_json:
         print_json(vars(done))
+    elif (done.segments_before, done.bytes_before) == (done.segments_after, done.bytes_after):
+        click.echo(f"Nothing to merge: {count(done.segments_after, 'segment')}, {size(done.bytes_after)}.")
     else:
         click.echo(
-            f"{count(done.segments_before, 'segment')} ({size(done.bytes_before)}) are now "
-            f"{count(done.segments_after, 'segment')} ({size(done.bytes_after)}), generation {done.generation}."
+            f"{index} had {count(done.segments_before, 'segment')} of {size(done.bytes_before)} and has "
+            f"{count(done.segments_after, 'segment')} of {size(done.bytes_after)} now (generation {done.generation})."
         )

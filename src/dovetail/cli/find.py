@@ -12,14 +12,19 @@ from dovetail.errors import InputError
 from dovetail.results import Rows
 
 
-@click.command("find")
+@click.command("find", short_help="Show where a value occurs, or which columns have a name.")
 @click.argument("index", type=click.Path(path_type=Path))
 @click.argument("value", required=False)
 @click.option("--column", "pattern", metavar="PATTERN", help="Find columns by name (a glob) instead of a value.")
-@click.option("--limit", default=50, show_default=True, help="How many lines to print; --json prints all.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, show_default=True,
+    help="How many lines to print; --json prints all.",
+)  # fmt: skip
 @json_option
 def find_command(index: Path, value: str | None, pattern: str | None, limit: int, as_json: bool) -> int:
     """Show where VALUE occurs in INDEX, or which columns have a name.
+
+    VALUE is read as each column reads its own: in a column of numbers 7.0 finds 7, and case does not matter in text.
 
     \b
     Example:
@@ -27,7 +32,7 @@ def find_command(index: Path, value: str | None, pattern: str | None, limit: int
       dovetail find ./idx --column '*country*'
     """
     if (value is None) == (pattern is None):
-        raise InputError("Say either a value or --column PATTERN: dovetail find ./idx Zürich")
+        raise InputError("Give either a value or --column PATTERN, as in: dovetail find ./idx Zürich")
     lake = Lake(index)
     found: Rows[Occurrence] | Rows[ColumnLine]
     found = lake.find(value) if value is not None else lake.find_columns(str(pattern))
@@ -35,11 +40,12 @@ def find_command(index: Path, value: str | None, pattern: str | None, limit: int
         print_json(found.to_dicts())
         return 0 if found else 1
     if not found:
-        what = f"No column holds {value!r}" if value is not None else f"No column is called {pattern!r}"
-        click.echo(f"{what} in {index}.")
+        click.echo(f"No column of {index} " + (f"holds {value!r}." if value is not None else f"is called {pattern!r}."))
         return 1
     rows = [tuple(row.to_dict().values()) for row in found[:limit]]
-    print_table(list(found[0].to_dict()), rows, numbers=("rows", "nulls", "distinct"))
+    print_table(
+        list(found[0].to_dict()), rows, numbers=("rows", "nulls", "distinct"), loose={"table": 30, "column": 16}
+    )
     if len(found) > limit:
         click.echo(f"… and {count(len(found) - limit, 'more column')}; --limit {len(found)} shows all.")
     return 0

@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from dovetail.api import Lake
 from dovetail.cli.output import count, json_option, print_json, size
 from dovetail.errors import InputError
+from dovetail.lake.formats import FORMAT_BY_SUFFIX
 from dovetail.lake.override import parse_override
 from dovetail.pipeline.progress import Progress
 from dovetail.pipeline.report import Report
@@ -19,7 +21,7 @@ from dovetail.settings import SETTINGS, Settings
 _SHOWN_SKIPS = 10
 
 
-@click.command("index")
+@click.command("index", short_help="Index a lake, or bring its index up to date.")
 @click.argument("lake")
 @click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
@@ -31,7 +33,7 @@ _SHOWN_SKIPS = 10
 @click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
 @click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped.")
-@click.option("--master", default=None, help="The Spark master; by default all cores of this machine.")
+@click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
 @click.option(
     "--set", "choices", multiple=True, metavar="NAME=VALUE",
     help="Settings of a new index: " + "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS) + ".",
@@ -52,7 +54,8 @@ def index_command(
 ) -> int:
     """Index the tables of LAKE (a folder, a glob or a file), or bring its index up to date.
 
-    Reads only what is new or changed, and drops what is gone. The index holds the lake's values in clear.
+    Reads only what is new or changed, and drops what is gone. Where nothing else is said, --tables, --exclude and
+    --dialect stay as they were. The index holds the lake's values in clear.
 
     \b
     Example:
@@ -68,9 +71,11 @@ def index_command(
         report = index_lake(request, bar.tell)
     if as_json:
         print_json(report.to_dict())
-    else:
+    elif report.tables or report.skipped:
         _print_summary(report, to)
-    return 1 if strict and report.skipped else 0
+    else:
+        click.echo(f"No table was found in {lake}. Tables are files that end in {', '.join(FORMAT_BY_SUFFIX)}.")
+    return 1 if not report.tables or (strict and report.skipped) else 0
 
 
 class _ProgressBar:
@@ -92,9 +97,10 @@ class _ProgressBar:
 
     def tell(self, progress: Progress) -> None:
         if progress.stage == "plan":
-            self._console.print(
-                f"{count(progress.total, 'table')} to read; the index will need up to about {size(progress.disk)} "
-                f"of disk ({size(progress.free)} free)."
+            click.echo(
+                f"{count(progress.total, 'file')} to read; the index will need up to about {size(progress.disk)} "
+                f"of disk ({size(progress.free)} free).",
+                err=True,
             )
             self._bar.start()
             self._bar.start_task(self._task)
@@ -112,15 +118,29 @@ def _print_summary(report: Report, to: Path) -> None:
     if len(report.skipped) > _SHOWN_SKIPS:
         rest = len(report.skipped) - _SHOWN_SKIPS
         click.echo(f"  … and {rest:,} more: dovetail tables {to} --skipped")
-    if report.added or report.changed or report.removed:
-        speed = f" · {report.bytes_read / 1e6 / report.seconds:.1f} MB/s" if report.bytes_read else ""
-        click.echo(
-            f"{report.added:,} new, {report.changed:,} changed, {report.removed:,} gone, "
-            f"{report.unchanged:,} unchanged · {report.seconds:.1f} s{speed}"
-        )
-    else:
-        click.echo(f"Nothing to do: all {report.unchanged:,} files are as they were · {report.seconds:.1f} s")
-    click.echo(f"Index: {to}  (generation {report.generation}, {count(report.segments, 'segment')})")
+    click.echo(_what_was_done(report))
+    click.echo(
+        f"Index: {to}  (generation {report.generation}, {count(report.segments, 'segment')}, "
+        f"{size(Lake(to).info()['index_bytes'])})"
+    )
+
+
+def _what_was_done(report: Report) -> str:
+    """Which files were read in this run, and how long that took; the speed leaves out the start of Spark."""
+    kinds = {"new": report.added, "changed": report.changed}
+    read = " and ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
+    gone = f"{count(report.removed, 'file')} gone" if report.removed else ""
+    same = f"{report.unchanged:,} unchanged" if report.unchanged else ""
+    if not read:
+        return f"Nothing to read: {', '.join(filter(None, (gone, same))) or 'no files'} · {report.seconds:.1f} s"
+    working = max(report.seconds - report.spark_start_seconds, 0.001)
+    facts = (
+        f"Read {read} ({size(report.bytes_read)}) in {report.seconds:.1f} s",
+        f"{report.spark_start_seconds:.1f} s to start Spark, then {report.bytes_read / 1e6 / working:.1f} MB/s",
+        gone,
+        same,
+    )
+    return " · ".join(filter(None, facts))
 
 
 def _dialects(written: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:

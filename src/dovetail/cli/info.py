@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,7 @@ from dovetail.cli.output import count, json_option, print_json, size
 _MANY_SEGMENTS = 16
 
 
-@click.command("info")
+@click.command("info", short_help="Show what an index is made of.")
 @click.argument("index", type=click.Path(path_type=Path))
 @json_option
 def info_command(index: Path, as_json: bool) -> None:
@@ -32,9 +33,20 @@ def info_command(index: Path, as_json: bool) -> None:
         f"{count(info['values'], 'distinct value')} · {size(info['bytes'])} of raw tables"
     )
     parts = ", ".join(f"{name} {size(number)}" for name, number in sorted(info["index_bytes_by_part"].items()))
-    click.echo(f"{size(info['index_bytes'])} of index: {parts}")
-    click.echo("lake: " + ", ".join(info["roots"]))
-    click.echo("settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
+    click.echo(f"{size(info['index_bytes'])} of index" + (f": {parts}" if parts else ""))
+    for root in info["roots"]:
+        click.echo(f"Lake: {_root(root)}")
+    click.echo("Settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
     if info["dead_tables"] or info["segments"] > _MANY_SEGMENTS:
         dead = f"{count(info['dead_tables'], 'removed table')} still on disk. " if info["dead_tables"] else ""
         click.echo(f"{dead}`dovetail compact {index}` makes it smaller and faster.")
+
+
+def _root(root: dict[str, Any]) -> str:
+    """A root with the choices that the index remembers of it."""
+    choices = [f"tables below {root['prefix']}"] if root["prefix"] else []
+    choices += [f"only {pattern}" for pattern in root["tables"]]
+    choices += [f"without {pattern}" for pattern in root["exclude"]]
+    choices += [f"{pattern} read as {dialect}" for pattern, dialect in root["dialects"]]
+    place = root["path"] if root["pattern"] == "*" else f"{root['path']}/{root['pattern']}"
+    return place + (f" ({'; '.join(choices)})" if choices else "")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 
 import click
 
@@ -23,10 +25,19 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _InOrder(click.Group):
+    """Lists the commands as they were added: in the order in which a person meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="dovetail")
 def cli() -> None:
-    """Find, explain and make joins in a data lake.
+    """Index the tables of a data lake, and ask what is in them.
+
+    Exit codes: 0; 1 where nothing was found or something is wrong with the data; 2 for bad input.
 
     \b
     Example:
@@ -43,19 +54,39 @@ for command in (
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    sys.exit(run())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, by default that of this process, and return its exit code."""
     warnings.showwarning = lambda message, *_: click.echo(f"Note: {message}", err=True)
+    logging.getLogger().addHandler(logging.NullHandler())  # an interrupt makes Spark's libraries log tracebacks
     try:
-        code = cli.main(standalone_mode=False)
+        return cli.main(arguments, standalone_mode=False) or 0
+    except click.UsageError as error:
+        return _show_usage_error(error)
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except DovetailError as error:
         click.echo(str(error), err=True)
-        code = BAD_INPUT
+        return BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         click.echo("\nStopped. What was committed stays; run the same command again to go on.", err=True)
-        code = INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code or 0)
+        return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        click.echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
+        return BAD_INPUT
+
+
+def _show_usage_error(error: click.UsageError) -> int:
+    if error.ctx is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+    else:
+        click.echo(f"{error.format_message()} See `{error.ctx.command_path} --help`.", err=True)
+    return error.exit_code

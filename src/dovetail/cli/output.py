@@ -3,33 +3,74 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
-from rich.table import Table
+from rich.cells import cell_len, set_cell_size
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 json_option: Callable[[Command], Command] = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON with stable keys (docs/reference/json.md)."
 )
+_WIDE = 200  # without a terminal
+_GAP = 2
 
 
 def print_json(answer: Any) -> None:
     click.echo(json.dumps(answer, ensure_ascii=False, indent=2))
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], numbers: Sequence[str] = ()) -> None:
-    """A table as wide as the terminal; columns named in `numbers` are set to the right."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading in numbers else "left", overflow="ellipsis", no_wrap=True)
-    for row in rows:
-        table.add_row(*(one_line(value) for value in row))
-    console = Console(highlight=False, markup=False)
-    console.print(table) if console.is_terminal else Console(width=200, highlight=False, markup=False).print(table)
+def print_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    numbers: Sequence[str] = (),
+    loose: Mapping[str, int] = MappingProxyType({}),
+) -> None:
+    """A table as wide as the terminal; columns in `numbers` stand to the right.
+
+    Where the terminal is too narrow, the columns in `loose` give way, down to the width given there.
+    """
+    cells = [[one_line(value) for value in row] for row in rows]
+    content = [max(map(cell_len, column)) for column in zip(headings, *cells, strict=True)]
+    least = [min(width, loose.get(heading, width)) for heading, width in zip(headings, content, strict=True)]
+    widths = _fit(content, least, _page_width() - _GAP * (len(content) - 1))
+    for number, row in enumerate([headings, *cells]):
+        parts = (
+            _place(_shorten(text, width, from_left=heading == "table"), width, heading in numbers)
+            for text, width, heading in zip(row, widths, headings, strict=True)
+        )
+        click.secho((" " * _GAP).join(parts).rstrip(), bold=True if number == 0 else None)
+
+
+def _page_width() -> int:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+
+
+def _fit(content: list[int], least: list[int], room: int) -> list[int]:
+    """A width for each column: all get their least, and the first take what they need of the rest."""
+    widths, rest = [], room - sum(least)
+    for wanted, given in zip(content, least, strict=True):
+        more = max(0, min(wanted - given, rest))
+        widths.append(given + more)
+        rest -= more
+    return widths
+
+
+def _shorten(text: str, width: int, from_left: bool) -> str:
+    """Of a path the end says most, of other text the beginning."""
+    if cell_len(text) <= width:
+        return text
+    return "…" + text[1 - width :] if from_left else set_cell_size(text, width - 1) + "…"
+
+
+def _place(text: str, width: int, right: bool) -> str:
+    blank = " " * (width - cell_len(text))
+    return blank + text if right else text + blank
 
 
 def one_line(value: Any) -> str:

@@ -9,7 +9,7 @@ import click
 from dovetail.cli.output import count, json_option, print_json
 
 
-@click.command("remove")
+@click.command("remove", short_help="Take tables out of an index.")
 @click.argument("index", type=click.Path(path_type=Path))
 @click.argument("patterns", metavar="GLOB...", nargs=-1, required=True)
 @json_option

@@ -10,7 +10,7 @@ from dovetail.api import Lake
 from dovetail.cli.output import json_option, print_json, print_table, size
 
 
-@click.command("tables")
+@click.command("tables", short_help="List the tables, one line each.")
 @click.argument("index", type=click.Path(path_type=Path))
 @click.argument("pattern", metavar="[GLOB]", default="*")
 @click.option("--skipped", is_flag=True, help="Only files that are no tables, with the reason.")
@@ -27,16 +27,11 @@ def tables_command(index: Path, pattern: str, skipped: bool, as_json: bool) -> i
         print_json([line.to_dict() for line in lines])
     elif lines:
         rows = [
-            (
-                line.table,
-                line.rows,
-                line.columns,
-                size(line.bytes),
-                f"skipped: {line.error}" if line.error else "",
-            )
+            (line.table, line.rows, line.columns, size(line.bytes), f"skipped: {line.error}" if line.error else "")
             for line in lines
         ]
-        print_table(("table", "rows", "columns", "size", ""), rows, numbers=("rows", "columns", "size"))
+        headings = ("table", "rows", "columns", "size", "")
+        print_table(headings, rows, numbers=("rows", "columns", "size"), loose={"table": 30})
     else:
-        click.echo(f"No table of {index} matches {pattern!r}.")
+        click.echo(f"No {'skipped file' if skipped else 'table'} of {index} matches {pattern!r}.")
     return 0 if lines else 1

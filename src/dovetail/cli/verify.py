@@ -10,7 +10,7 @@ from dovetail.api import verify
 from dovetail.cli.output import count, json_option, print_json, size
 
 
-@click.command("verify")
+@click.command("verify", short_help="Check every checksum and every cross-reference.")
 @click.argument("index", type=click.Path(path_type=Path))
 @json_option
 def verify_command(index: Path, as_json: bool) -> int:
