@@ -65,7 +65,7 @@ class SparkBuild:
         for part, answer in zip(parts, self._job(work.stage_big, parts), strict=True):
             entry = entries[part["file"]["table"]]
             if "error" in answer:
-                entry |= {"error": answer["error"], "mark": ""}
+                entry |= answer
             else:
                 entry.setdefault("slices", []).extend(answer["slices"])
                 entry.setdefault("counters", []).append(answer["counter"])

@@ -5,27 +5,30 @@ Each kind can feed its columns to the builders and tell their profiles; who buil
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 
-from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, profile_column
+from dovetail.catalog.profile import RawColumn, RawCounts, TokenCounts, count_values, profile_column
 from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
 from dovetail.errors import UnreadableTable
 from dovetail.indexes.tokens import TokenReader
-from dovetail.lake.layout import Layout, RowCounter
+from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile, fingerprint
 from dovetail.lake.reader import parse_override, read, settle
+from dovetail.normalise import TypeEvidence
 
 Emit = Callable[[int, TokenCounts], None]
 CHANGED = "changed while it was read, three times"
 _ATTEMPTS = 3
+_PORTION_BYTES = 64_000_000  # of text held as rows; what compresses well may be far larger than its file
 
 
 class TableSource(Protocol):
@@ -94,25 +97,61 @@ def scan(file: TableFile) -> RawTable:
     return unreadable(file, CHANGED, "")
 
 
+@contextlib.contextmanager
+def recorded() -> Iterator[None]:
+    """A hostile file must not stop the run: whatever goes wrong while it is read becomes the reason in its record."""
+    try:
+        yield
+    except UnreadableTable:
+        raise
+    except Exception as error:
+        raise UnreadableTable(f"cannot be read ({type(error).__name__}: {error})") from error
+
+
 def layout_of(file: TableFile) -> Layout:
-    return settle(Path(file.path), parse_override(file.dialect) if file.dialect else None)
+    with recorded():
+        return settle(Path(file.path), parse_override(file.dialect) if file.dialect else None)
+
+
+def counted_portions(
+    file: TableFile, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
+) -> Iterator[list[RawCounts]]:
+    """The columns' distinct values, one list of columns for about every `portion_bytes` that are read."""
+    held: list[pa.RecordBatch] = []
+    with recorded():
+        for batch in read(Path(file.path), layout, part, counter):
+            held.append(batch)
+            if sum(batch.nbytes for batch in held) >= portion_bytes:
+                yield _count(held)
+                held = []
+    if held:
+        yield _count(held)
+
+
+def _count(batches: list[pa.RecordBatch]) -> list[RawCounts]:
+    return [count_values(column) for column in pa.Table.from_batches(batches).columns]
 
 
 def _read_whole(file: TableFile, mark: str) -> RawTable:
     counter = RowCounter()
     try:
         layout = layout_of(file)
-        batches = list(read(Path(file.path), layout, counter=counter))
+        portions = list(counted_portions(file, layout, Part(), counter, _PORTION_BYTES))
     except UnreadableTable as reason:
         return unreadable(file, str(reason), mark)
-    except Exception as error:  # noqa: BLE001 - a hostile file must not stop the run; its catalog row tells what happened
-        return unreadable(file, f"cannot be read ({type(error).__name__}: {error})", mark)
-    columns = []
-    for number, name in enumerate(layout.columns):
-        chunks = [batch.column(number) for batch in batches]
-        counted = count_values(pa.chunked_array(chunks, chunks[0].type if chunks else pa.large_string()))
-        columns.append(RawColumn(name, counter.rows, counted.evidence, lambda counted=counted: [counted]))  # type: ignore[misc]
+    columns = [
+        RawColumn(name, counter.rows, total_evidence(part.evidence for part in parts), functools.partial(iter, parts))
+        for name, parts in zip(layout.columns, _by_column(portions, len(layout.columns)), strict=True)
+    ]
     return RawTable(record_of(file, mark, layout, counter), columns)
+
+
+def _by_column(portions: list[list[RawCounts]], columns: int) -> list[list[RawCounts]]:
+    return [[portion[number] for portion in portions] for number in range(columns)]
+
+
+def total_evidence(parts: Iterable[TypeEvidence]) -> TypeEvidence:
+    return functools.reduce(TypeEvidence.__add__, parts, TypeEvidence())
 
 
 def record_of(file: TableFile, mark: str, layout: Layout, counter: RowCounter) -> TableRecord:

@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from dovetail.catalog.profile import RawColumn, RawCounts, count_values
+from dovetail.catalog.profile import RawColumn, RawCounts
 from dovetail.errors import UnreadableTable
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
-from dovetail.lake.reader import read, split
+from dovetail.lake.reader import split
 from dovetail.normalise import TypeEvidence
-from dovetail.pipeline.sources import CHANGED, RawTable, current_mark, layout_of, record_of
+from dovetail.pipeline.sources import (
+    CHANGED,
+    RawTable,
+    counted_portions,
+    current_mark,
+    layout_of,
+    record_of,
+    recorded,
+    total_evidence,
+)
 
 _SCHEMA = pa.schema([("value", pa.large_string()), ("count", pa.int64())])
 _BATCH_VALUES = 200_000
@@ -40,7 +49,8 @@ def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
     mark = current_mark(file)
     try:
         layout = layout_of(file)
-        parts = split(Path(file.path), layout, target_bytes)
+        with recorded():
+            parts = split(Path(file.path), layout, target_bytes)
     except UnreadableTable as reason:
         return {"error": str(reason), "mark": mark}
     return {"mark": mark, "layout": layout.to_json(), "parts": [vars(part) for part in parts]}
@@ -53,13 +63,16 @@ def stage_part(
     folder.mkdir(parents=True, exist_ok=True)
     slices = []
     counter = RowCounter()
+    error = ""
     try:
-        for batches in _in_portions(read(Path(file.path), layout, part, counter), target_bytes):
-            slices.append(vars(_stage(layout, batches, folder)))
+        for columns in counted_portions(file, layout, part, counter, target_bytes):
+            slices.append(vars(_stage(columns, folder)))
     except UnreadableTable as reason:
-        return {"error": str(reason)}
+        error = str(reason)
     if current_mark(file) != mark:
-        return {"error": CHANGED}
+        return {"error": CHANGED, "mark": ""}
+    if error:
+        return {"error": error, "mark": mark}
     return {"slices": slices, "counter": vars(counter)}
 
 
@@ -70,9 +83,7 @@ def staged_table(
     total = functools.reduce(RowCounter.__add__, counters, RowCounter())
     columns = []
     for number, name in enumerate(layout.columns):
-        evidence = TypeEvidence()
-        for part in slices:
-            evidence = evidence + TypeEvidence.from_json(part.columns[number]["evidence"])
+        evidence = total_evidence(TypeEvidence.from_json(part.columns[number]["evidence"]) for part in slices)
         columns.append(RawColumn(name, total.rows, evidence, _StagedColumn(slices, number)))
     return RawTable(record_of(file, mark, layout, total), columns)
 
@@ -94,30 +105,16 @@ class _StagedColumn:
                     yield RawCounts(found.column(0), found.column(1).to_numpy())
 
 
-def _in_portions(batches: Iterable[pa.RecordBatch], target_bytes: int) -> Iterator[list[pa.RecordBatch]]:
-    held: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        held.append(batch)
-        size += batch.nbytes
-        if size >= target_bytes:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
-
-
-def _stage(layout: Layout, batches: list[pa.RecordBatch], folder: Path) -> Slice:
+def _stage(columns: list[RawCounts], folder: Path) -> Slice:
     path = folder / f"{secrets.token_hex(8)}.arrow"
-    columns = []
+    places = []
     with pa.ipc.new_file(path, _SCHEMA) as file:
         written = 0
-        for number in range(len(layout.columns)):
-            counted = count_values(pa.chunked_array([batch.column(number) for batch in batches]))
+        for counted in columns:
             table = pa.table([counted.values, pa.array(counted.counts)], schema=_SCHEMA)
             pieces = table.to_batches(max_chunksize=_BATCH_VALUES)
             for piece in pieces:
                 file.write_batch(piece)
-            columns.append({"first": written, "batches": len(pieces), "evidence": counted.evidence.to_json()})
+            places.append({"first": written, "batches": len(pieces), "evidence": counted.evidence.to_json()})
             written += len(pieces)
-    return Slice(str(path), columns)
+    return Slice(str(path), places)
