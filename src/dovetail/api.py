@@ -27,16 +27,44 @@ from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Column:
-    """A column of a table, with its profile."""
+    """A column of a table, with its profile. `record` has all of it; `to_dict` has it as JSON."""
 
     table: str
     record: ColumnRecord
 
+    def __repr__(self) -> str:
+        return f"<Column {self.name} of {self.table}: {self.type}, {self.distinct:,} distinct, {self.nulls:,} nulls>"
+
     @property
     def name(self) -> str:
         return self.record.column
+
+    @property
+    def type(self) -> str:
+        return self.record.type.kind
+
+    @property
+    def rows(self) -> int:
+        return self.record.rows
+
+    @property
+    def nulls(self) -> int:
+        return self.record.nulls
+
+    @property
+    def distinct(self) -> int:
+        return self.record.distinct
+
+    @property
+    def key(self) -> bool:
+        """Whether every row has a value, and no two the same."""
+        return self.record.is_key
+
+    @property
+    def sample(self) -> tuple[str, ...]:
+        return self.record.sample
 
     def to_dict(self) -> dict[str, Any]:
         record = self.record
@@ -60,12 +88,16 @@ class Column:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A table of the lake, or a file that is none (then `error` says why)."""
 
     record: TableRecord
     columns: Rows[Column]
+
+    def __repr__(self) -> str:
+        content = self.error or f"{self.rows:,} rows, columns {', '.join(column.name for column in self.columns)}"
+        return f"<Table {self.name}: {content}>"
 
     @property
     def name(self) -> str:

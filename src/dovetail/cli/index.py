@@ -128,7 +128,7 @@ def _print_summary(report: Report, to: Path) -> None:
 def _what_was_done(report: Report) -> str:
     """Which files were read in this run, and how long that took; the speed leaves out the start of Spark."""
     kinds = {"new": report.added, "changed": report.changed}
-    read = " and ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
+    read = " and ".join(count(number, f"{kind} file") for kind, number in kinds.items() if number)
     gone = f"{count(report.removed, 'file')} gone" if report.removed else ""
     same = f"{report.unchanged:,} unchanged" if report.unchanged else ""
     if not read:

@@ -17,7 +17,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 json_option: Callable[[Command], Command] = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON with stable keys (docs/reference/json.md)."
 )
-_WIDE = 200  # without a terminal
 _GAP = 2
 
 
@@ -48,7 +47,8 @@ def print_table(
 
 
 def _page_width() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+    """Without a terminal nothing is shortened: another program may read it."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
 def _fit(content: list[int], least: list[int], room: int) -> list[int]:
