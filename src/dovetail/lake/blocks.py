@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dovetail.lake.boundaries import last_boundary, line_end, rules_of
+from dovetail.lake.boundaries import boundary_from, last_boundary, line_end, line_width, rules_of
 from dovetail.lake.encoding import STRAYS, is_utf8
 from dovetail.lake.footer import TAIL_BYTES
 from dovetail.lake.layout import Layout, Part
 from dovetail.lake.streams import open_bytes
 
 BLOCK_BYTES = 1 << 23
-LARGEST_RECORD = 1 << 28
-"""A record longer than this is no record but an open quote: it is cut at its first line."""
+LONG_RECORD, LARGEST_RECORD = 1 << 25, 1 << 28
+"""A longer record of several lines is suspected of, or taken for, an open quote, and cut at its first line."""
 
 
 class Block(NamedTuple):
@@ -81,19 +82,31 @@ def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[Block]:
     rest, wanted = b"", BLOCK_BYTES
     for chunk in chunks:
         rest += chunk
-        if len(rest) <= wanted:
-            continue
-        data = np.frombuffer(rest, dtype=np.uint8)
-        cut, strays = last_boundary(data, rules)
-        if cut == 0 and len(rest) > LARGEST_RECORD:
-            cut, strays = line_end(data, 0), True
-        if cut == 0:
-            wanted = 2 * len(rest)
-            continue
-        yield Block(rest[:cut], clean=not strays)
-        rest, wanted = rest[cut:], BLOCK_BYTES
+        while len(rest) > wanted:
+            data = np.frombuffer(rest, dtype=np.uint8)
+            cut, strays = last_boundary(data[:wanted], rules)
+            if cut == 0 and is_stray(data[:wanted], layout):
+                cut, strays = line_end(data, 0), True
+            if cut == 0:
+                wanted *= 2
+                continue
+            yield Block(rest[:cut], clean=not strays)
+            rest, wanted = rest[cut:], BLOCK_BYTES
+    while len(rest) > BLOCK_BYTES:
+        cut = boundary_from(np.frombuffer(rest, dtype=np.uint8), 0, BLOCK_BYTES, rules)
+        yield Block(rest[:cut])
+        rest = rest[cut:]
     if rest:
         yield Block(rest)
+
+
+def is_stray(data: NDArray[np.uint8], layout: Layout) -> bool:
+    """Whether a record so long is an open quote: its first line is a row of the table, or it is past all limits."""
+    if len(data) < LONG_RECORD:
+        return False
+    first = line_end(data, 0)
+    regular = line_width(data, 0, first, ord(layout.delimiter)) == len(layout.columns)
+    return first < len(data) and (regular or len(data) >= LARGEST_RECORD)
 
 
 def with_last(blocks: Iterator[Block], ends_file: bool) -> Iterator[Block]:

@@ -26,7 +26,7 @@ def without_footer(block: bytes, layout: Layout) -> bytes:
     cut, blank = len(block), f" \t{layout.delimiter}{layout.quote}"
     all_notes = separated = True
     for start, text in lines_from_end(block) if width > 1 else ():
-        if not text.strip(blank):
+        if not text.strip(blank) and not is_cell_end(text, layout):
             separated = True
             cut = start if cut < len(block) else cut
             continue
@@ -51,15 +51,23 @@ def lines_from_end(block: bytes) -> Iterator[tuple[int, str]]:
 
 
 def is_narrow(text: str, layout: Layout, width: int) -> bool:
-    quote = layout.quote
-    if quote and text.count(quote) % 2:
-        return False  # perhaps the end of a quoted cell of several lines
-    dialect = Dialect(layout.delimiter, quote, layout.escape, layout.skip_space)
+    if is_cell_end(text, layout):
+        return False
+    dialect = Dialect(layout.delimiter, layout.quote, layout.escape, layout.skip_space)
     cells = next(iter(dialect.rows(text)), [])
     filled = sum(bool(cell.strip()) for cell in cells)
     if not cells or not cells[0].strip():
         return False
     return filled <= width / 2 if len(cells) < width else filled == 1 and width > 2 and bool(NOTE.match(text))
+
+
+def is_cell_end(text: str, layout: Layout) -> bool:
+    """Whether a line may close a quoted cell of several lines: going up, that is where the data begins."""
+    if not layout.quote:
+        return False
+    if layout.escape:
+        text = text.replace(layout.escape + layout.quote, "")
+    return text.count(layout.quote) % 2 == 1
 
 
 def reads_like_note(text: str) -> bool:

@@ -281,3 +281,8 @@ def test_large_files_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert (counter.rows, counter.short, counter.literal) == (20_000, 1, 1)
     wide = written(tmp_path, "w.csv", content.encode("utf-16"))
     assert len(rows_of(wide, settle(wide))) == 20_000
+
+
+def test_footnotes_after_a_cell_of_several_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", 'a,b,c\n1,2,"end\n"\n\nNote: nothing\n')
+    assert table_of(path)[1] == [["1", "2", "end\n"]]
