@@ -262,12 +262,13 @@ def verify(path: str | Path) -> Verification:
 
 
 def unknown(what: str, name: str, known: list[str]) -> str:
-    """A sentence about a name that is not there, with the nearest that is."""
+    """About a name that is not there: the nearest that is, or else some of those that are."""
     same_end = [other for other in known if other.endswith(f"/{name}")]
     near = same_end or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f' Did you mean "{near[0]}"?' if near else ""
+    if near:
+        return f'{what} "{name}". Did you mean "{near[0]}"?'
     rest = f" and {len(known) - 5:,} more" if len(known) > 5 else ""
-    return f'{what} "{name}".{hint} There are {len(known):,}: {", ".join(known[:5])}{rest}.'
+    return f'{what} "{name}". There are {len(known):,}: {", ".join(known[:5])}{rest}.'
 
 
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:

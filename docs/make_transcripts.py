@@ -1,0 +1,81 @@
+"""Runs the commands in the `console` blocks of the documentation and writes what they print below them.
+
+    python docs/make_transcripts.py [PAGE...]
+
+The commands of a page run in order, in a folder of their own that holds the sample lake. A test compares what they
+print now with what the page says; times, speeds, sizes and the lake's own path may differ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from dovetail.cli.main import run
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ("README.md", "docs/tutorial.md")
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROMPT = "$ "
+CHANGING = re.compile(r"\b[\d,.]+ (s\b|[KMGT]?B(/s)?\b)|^Lake: .*", re.MULTILINE)
+
+
+def commands(page: str) -> list[str]:
+    """The command lines of a page, as they are typed."""
+    lines = (line for block in BLOCK.findall(page) for line in block.splitlines())
+    return [line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)]
+
+
+def answer(line: str) -> str:
+    """What a command line prints, run in this process and in the current folder."""
+    program, *arguments = shlex.split(line)
+    if program != "dovetail":
+        raise ValueError(f"{line!r} does not call dovetail")
+    page = io.StringIO()
+    with contextlib.redirect_stdout(page), contextlib.redirect_stderr(page):
+        run(arguments)
+    return page.getvalue()
+
+
+def rewritten(page: str) -> str:
+    """The page with the answers of its commands as they are now. Lines that are no commands are replaced."""
+
+    def block(match: re.Match[str]) -> str:
+        asked = [line for line in match[1].splitlines() if line.startswith(PROMPT)]
+        return "```console\n" + "".join(f"{line}\n{answer(line.removeprefix(PROMPT))}" for line in asked) + "```"
+
+    return BLOCK.sub(block, page)
+
+
+def lasting(page: str) -> str:
+    """The transcripts of a page without what differs from run to run."""
+    return "\n".join(CHANGING.sub("~", block) for block in BLOCK.findall(page))
+
+
+@contextlib.contextmanager
+def folder_with_sample_lake(folder: Path) -> Iterator[None]:
+    (folder / "sample-lake").symlink_to(ROOT / "sample-lake")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def main(pages: list[str]) -> None:
+    for name in pages or PAGES:
+        with tempfile.TemporaryDirectory() as folder, folder_with_sample_lake(Path(folder)):
+            page = rewritten((ROOT / name).read_text())
+        (ROOT / name).write_text(page.replace(str(ROOT / "sample-lake"), "/home/you/sample-lake"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
