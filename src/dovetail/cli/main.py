@@ -62,7 +62,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     warnings.showwarning = lambda message, *_: click.echo(f"Note: {message}", err=True)
     logging.getLogger().addHandler(logging.NullHandler())  # an interrupt makes Spark's libraries log tracebacks
     try:
-        return cli.main(arguments, standalone_mode=False) or 0
+        return cli.main(arguments, prog_name="dovetail", standalone_mode=False) or 0
     except click.UsageError as error:
         return _show_usage_error(error)
     except click.ClickException as error:

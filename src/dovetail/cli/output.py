@@ -43,7 +43,8 @@ def print_table(
             _place(_shorten(text, width, from_left=heading == "table"), width, heading in numbers)
             for text, width, heading in zip(row, widths, headings, strict=True)
         )
-        click.secho((" " * _GAP).join(parts).rstrip(), bold=True if number == 0 else None)
+        line = (" " * _GAP).join(parts).rstrip()
+        click.echo(line if number else click.style(line, bold=True))
 
 
 def _page_width() -> int:

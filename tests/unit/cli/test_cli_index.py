@@ -1,0 +1,151 @@
+"""`dovetail index`: what it says, what it reads, and what it remembers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from support.command import dovetail
+
+
+def tables(idx):
+    return [line["table"] for line in dovetail("tables", idx, "--json").json if not line["error"]]
+
+
+def names(idx, table):
+    return [column["column"] for column in dovetail("columns", idx, table, "--json").json]
+
+
+def test_the_summary(tmp_path, lake):
+    answer = dovetail("index", lake, "--to", tmp_path / "idx")
+    assert answer.code == 0
+    assert re.fullmatch(r"5 files to read; the index will need up to about \S+ \S+ of disk \(.* free\)\.\n", answer.err)
+    counts, skipped, read, index = answer.out.splitlines()
+    assert counts == "4 tables · 9 columns · 10 rows · 17 distinct values · 1 file skipped"
+    assert skipped == "  skipped letter.txt: prose, no table found"
+    assert re.fullmatch(r"Read 5 new files \(\S+ B\) in \S+ s · \S+ s to start Spark, then \S+ MB/s", read)
+    assert re.fullmatch(rf"Index: {tmp_path}/idx  \(generation \d+, 1 segment, \S+ KB\)", index)
+
+
+def test_again_reads_nothing(lake, idx):
+    answer = dovetail("index", lake, "--to", idx)
+    assert answer.code == 0
+    assert answer.err == ""
+    assert "Nothing to read: 5 unchanged" in answer.out
+
+
+def test_new_changed_and_gone_files(lake, idx):
+    (lake / "new.csv").write_text("a,b\n1,2\n")
+    (lake / "people.csv").write_text("id,name\n9,Zoe\n")
+    (lake / "old" / "log.csv").unlink()
+    answer = dovetail("index", lake, "--to", idx)
+    assert "Read 1 new file and 1 changed file" in answer.out
+    assert "1 file gone · 3 unchanged" in answer.out
+    assert tables(idx) == ["geo/cities.csv", "geo/codes.tsv", "new.csv", "people.csv"]
+    assert names(idx, "people.csv") == ["id", "name"]
+
+
+def test_only_gone_files(lake, idx):
+    (lake / "old" / "log.csv").unlink()
+    assert "Nothing to read: 1 file gone, 4 unchanged" in dovetail("index", lake, "--to", idx).out
+
+
+def test_json(lake, tmp_path):
+    answer = dovetail("index", lake, "--to", tmp_path / "idx", "--json")
+    report = answer.json
+    assert {"tables": 4, "columns": 9, "rows": 10, "values": 17, "added": 5, "unchanged": 0}.items() <= report.items()
+    assert report["skipped"] == [{"path": "letter.txt", "reason": "prose, no table found"}]
+    assert report["seconds"] > 0
+    assert report["bytes"] == sum(path.stat().st_size for path in lake.rglob("*.?sv"))
+
+
+def test_strict(lake, tmp_path):
+    assert dovetail("index", lake, "--to", tmp_path / "idx", "--strict").code == 1
+    assert dovetail("index", lake, "--to", tmp_path / "idx", "--strict", "--exclude", "*.txt").code == 0
+
+
+def test_many_skipped_files(lake, tmp_path):
+    for number in range(12):
+        (lake / f"empty-{number:02}.csv").touch()
+    answer = dovetail("index", lake, "--to", tmp_path / "idx")
+    assert answer.out.count("  skipped ") == 10
+    assert f"  … and 3 more: dovetail tables {tmp_path}/idx --skipped\n" in answer.out
+
+
+def test_tables_and_exclude(lake, tmp_path):
+    idx = tmp_path / "idx"
+    dovetail("index", lake, "--to", idx, "--tables", "geo/*", "--tables", "old/*", "--exclude", "*.tsv")
+    assert tables(idx) == ["geo/cities.csv", "old/log.csv"]
+    assert "(only geo/*; only old/*; without *.tsv)" in dovetail("info", idx).out
+    dovetail("index", lake, "--to", idx)
+    assert tables(idx) == ["geo/cities.csv", "old/log.csv"], "choices are remembered"
+    dovetail("index", lake, "--to", idx, "--tables", "*", "--exclude", "")
+    assert tables(idx) == ["geo/cities.csv", "geo/codes.tsv", "old/log.csv", "people.csv"]
+
+
+def test_dialect(lake, tmp_path):
+    (lake / "letter.txt").write_text("1|Ada|x\n2|Bo|y\n")
+    idx = tmp_path / "idx"
+    dovetail("index", lake, "--to", idx)
+    assert names(idx, "people.csv") == ["id", "name", "city"]
+    answer = dovetail(
+        "index", lake, "--to", idx, "--dialect", "people.csv:header=no", "--dialect", "*.txt:delimiter=pipe,header=no"
+    )
+    assert "Read 2 changed files" in answer.out
+    assert names(idx, "people.csv") == ["column_1", "column_2", "column_3"]
+    assert names(idx, "letter.txt") == ["column_1", "column_2", "column_3"]
+    assert "people.csv read as header=no" in dovetail("info", idx).out
+    assert "Nothing to read" in dovetail("index", lake, "--to", idx).out
+
+
+def test_a_glob(lake, tmp_path):
+    assert dovetail("index", lake / "*" / "*.csv", "--to", tmp_path / "idx").code == 0
+    assert tables(tmp_path / "idx") == ["geo/cities.csv", "old/log.csv"]
+
+
+def test_a_single_file(lake, tmp_path):
+    assert dovetail("index", lake / "geo" / "codes.tsv", "--to", tmp_path / "idx").code == 0
+    assert tables(tmp_path / "idx") == ["codes.tsv"]
+
+
+def test_a_lake_without_tables(tmp_path):
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "readme.md").write_text("nothing")
+    answer = dovetail("index", tmp_path / "lake", "--to", tmp_path / "idx")
+    assert answer.code == 1
+    assert answer.out.startswith(f"No table was found in {tmp_path}/lake. Tables are files that end in .csv, .tsv,")
+
+
+def test_add(lake, idx, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "more.csv").write_text("a,b\n1,2\n")
+    answer = dovetail("index", tmp_path / "other", "--to", idx, "--add")
+    assert answer.code == 0
+    assert tables(idx)[-1] == "people.csv"
+    assert "other/more.csv" in tables(idx)
+    assert f"Lake: {tmp_path}/other (tables below other/)\n" in dovetail("info", idx).out
+
+
+def test_allow_drop(lake, idx):
+    shutil.rmtree(lake / "geo")
+    (lake / "people.csv").unlink()
+    assert dovetail("index", lake, "--to", idx, "--allow-drop").code == 0
+    assert tables(idx) == ["old/log.csv"]
+
+
+def test_settings(lake, tmp_path):
+    dovetail("index", lake, "--to", tmp_path / "idx", "--set", "segment_mb=7", "--set", "memory_mb=9")
+    assert "Settings: segment_mb 7, slice_mb 64, memory_mb 9\n" in dovetail("info", tmp_path / "idx").out
+
+
+@pytest.mark.parametrize("option", [[], ["--master", "local[1]"]])
+def test_the_master_reaches_spark(lake, tmp_path, monkeypatch, option):
+    from dovetail.pipeline import run as pipeline
+
+    seen = []
+    session = pipeline.spark_session
+    monkeypatch.setattr(pipeline, "spark_session", lambda master: seen.append(master) or session(master))
+    dovetail("index", lake, "--to", tmp_path / "idx", *option)
+    assert seen == (["local[1]"] if option else ["local[*,4]"])

@@ -1,0 +1,51 @@
+"""How answers are printed."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from dovetail.cli import output
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (99_949, "99.9 KB"), (151_000, "151 KB"), (2_634_455, "2.6 MB"),
+     (78_100_000_000, "78.1 GB"), (5_200_000_000_000, "5.2 TB")],
+)  # fmt: skip
+def test_sizes(number, said):
+    assert output.size(number) == said
+
+
+def test_counts():
+    assert output.count(1, "table") == "1 table"
+    assert output.count(0, "table") == "0 tables"
+    assert output.count(1234, "table") == "1,234 tables"
+
+
+def test_cells_stay_on_their_line_and_cannot_move_the_cursor():
+    assert output.one_line("two\nlines\tand \x1b[2J more") == "two lines and �[2J more"
+    assert output.one_line(1234567) == "1,234,567"
+    assert output.one_line(True) == "yes"
+
+
+def test_a_narrow_terminal_shortens_loose_columns_only(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda: os.terminal_size((40, 20)))
+    rows = [("a/very/long/path/to/some/table.csv", 12_345, "a note that is long too")]
+    output.print_table(("table", "rows", "note"), rows, numbers=("rows",), loose={"table": 15, "note": 10})
+    _, line = capsys.readouterr().out.splitlines()
+    assert line == "…h/to/some/table.csv  12,345  a note th…"
+    assert len(line) == 40
+
+
+def test_without_a_terminal_nothing_is_shortened(capsys):
+    output.print_table(("table", "note"), [("x" * 300, "y" * 300)], loose={"table": 10, "note": 10})
+    assert capsys.readouterr().out.splitlines()[1] == "x" * 300 + "  " + "y" * 300
+
+
+def test_wide_characters_keep_columns_in_line(capsys):
+    output.print_table(("name", "n"), [("日本", 1), ("ab", 2)], numbers=("n",))
+    assert capsys.readouterr().out.splitlines() == ["name  n", "日本  1", "ab    2"]
