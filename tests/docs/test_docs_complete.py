@@ -1,0 +1,111 @@
+"""Every command, option, setting, error and byte on disk is documented, and no link leads nowhere."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import click
+import pytest
+
+import dovetail
+from dovetail import errors
+from dovetail._storage.manifest import Manifest
+from dovetail._storage.segment import SegmentRef
+from dovetail.catalog import records
+from dovetail.cli.main import cli
+from dovetail.indexes.registry import INDEXES
+from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, FORMAT_BY_SUFFIX
+from dovetail.lake.listing import Root
+from dovetail.lake.override import PARSERS
+from dovetail.normalise.column_type import KINDS
+from dovetail.settings import SETTINGS
+from support.pages import PAGES, ROOT, page, program
+
+ERRORS = [item for item in vars(errors).values() if inspect.isclass(item) and issubclass(item, Exception)]
+
+
+def test_the_command_line_reference_is_fresh():
+    reference = program("docs/make_cli_reference.py").reference()
+    assert page("docs/reference/cli.md") == reference, "run: python docs/make_cli_reference.py"
+
+
+@pytest.mark.parametrize("command", cli.commands.values(), ids=lambda command: command.name)
+def test_commands_and_their_options(command):
+    assert f"`dovetail {command.name}" in page("README.md")
+    assert f"## dovetail {command.name}\n" in page("docs/reference/json.md")
+    section = page("docs/reference/cli.md").partition(f"## dovetail {command.name}\n")[2].partition("\n## ")[0]
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{command.name} {parameter.name} has no help"
+            assert all(option in section for option in parameter.opts)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_settings(setting):
+    assert f"| `{setting.name}` | {setting.default} | {setting.help} |" in page("docs/reference/settings.md")
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+def test_errors(error):
+    assert f"| `{error.__name__}` |" in page("docs/reference/python.md")
+    assert re.search(rf"^\W*{error.__name__}\b", errors.__doc__ or "", re.MULTILINE), "draw it in the tree of errors.py"
+
+
+@pytest.mark.parametrize("name", dovetail.__all__)
+def test_public_names(name):
+    assert f"`dovetail.{name}" in page("docs/reference/python.md")
+
+
+@pytest.mark.parametrize("name", [n for n in vars(dovetail.Lake) if not n.startswith("_")])
+def test_what_an_open_index_answers(name):
+    assert f"`lake.{name}" in page("docs/reference/python.md")
+
+
+def test_formats_and_dialects():
+    guide = page("docs/guides/lakes-and-formats.md")
+    for suffix in (*FORMAT_BY_SUFFIX, *COMPRESSION_BY_SUFFIX):
+        assert f"`{suffix}`" in guide
+    for name in PARSERS:
+        assert f"| `{name}` |" in guide
+
+
+def test_kinds_of_columns():
+    for kind in KINDS:
+        assert f"`{kind}`" in page("docs/reference/json.md")
+        assert f"| `{kind}` |" in page("docs/guides/normalisation.md")
+
+
+def test_bytes_on_disk(sample_index):
+    spec = page("docs/formats/v1.md")
+    fields = {*Manifest(1).to_json(), *SegmentRef("", "", 0).to_json(), *Root("").to_json()}
+    fields |= {*records._TABLES.names, *records._COLUMNS.names}
+    lake = dovetail.open(sample_index)
+    for segment in lake.segments:
+        fields |= {*segment.segment.counts, *segment.segment.parts}
+        for index in INDEXES:
+            fields |= set(segment.segment.pack(index.name).names())
+            assert f"## Part `{index.name}`, version {index.version}\n" in spec
+    assert f"## Part `{records.NAME}`, version {records.VERSION}\n" in spec
+    assert not [name for name in sorted(fields) if f"`{name}`" not in spec]
+
+
+def test_every_index_has_its_page():
+    for index in INDEXES:
+        assert index.question.rstrip("?") in page(f"docs/algorithms/{index.name}.md").lower()
+
+
+def test_every_page_can_be_reached_and_no_link_is_broken():
+    reached = {ROOT / "README.md", ROOT / "docs" / "index.md"}
+    for path in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
+            if not target.startswith("http"):
+                assert (path.parent / target).exists(), f"{path.name} links to {target}"
+                reached.add((path.parent / target).resolve())
+    assert not set(PAGES) - reached
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_tests_that_pages_name_are_there(path):
+    for name in re.findall(r"`((?:tests|benchmarks|docs|examples|src)/[\w./-]+)`", path.read_text()):
+        assert (ROOT / name).exists(), f"{path.name} names {name}"

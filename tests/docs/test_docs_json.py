@@ -1,0 +1,80 @@
+"""docs/reference/json.md names every key of every command's JSON, with its type, and no other."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from support.command import dovetail
+from support.pages import page
+from support.pipeline import without_spark
+from support.sample import SAMPLE_LAKE
+
+
+def documented(section: str) -> dict[str, str]:
+    text = page("docs/reference/json.md").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| `([^`]+)` \| ([^|]+?) \|", text, re.MULTILINE))
+
+
+def found(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every key of a document with the type of its value."""
+    if key and not key.endswith("[]"):
+        yield key, kind(value)
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from found(inner, f"{key}.{name}" if key else name)
+    elif isinstance(value, list):
+        for inner in value:
+            if isinstance(inner, dict):
+                yield from found(inner, f"{key}[]")
+
+
+def kind(value: Any) -> str:
+    if isinstance(value, list):
+        return f"list of {kind(value[0]).partition(' ')[0]}s" if value else "list"
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", type(None): "null"}
+    return names[type(value)]
+
+
+def fits(seen: str, stated: str) -> bool:
+    return seen in stated.split(" or ") or (seen == "list" and stated.startswith("list of ")) or (
+        seen == "integer" and stated == "number"
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("json")
+    index = shutil.copytree(sample_index, folder / "idx")
+    options = ["--tables", "geo/*", "--tables", "notes.csv", "--exclude", "*.jsonl", "--dialect", "x:header=no"]
+    with without_spark():
+        return {
+            "dovetail index": dovetail("index", SAMPLE_LAKE, "--to", folder / "new", *options, "--json").json,
+            "dovetail info": dovetail("info", folder / "new", "--json").json,
+            "dovetail tables": dovetail("tables", index, "--json").json,
+            "dovetail columns": dovetail("columns", index, "geo/us-states.csv", "--json").json,
+            "dovetail find": dovetail("find", index, "us", "--json").json,
+            "dovetail find --column": dovetail("find", index, "--column", "*a*", "--json").json,
+            "dovetail verify": dovetail("verify", index, "--json").json,
+            "dovetail remove": dovetail("remove", index, "sport/*", "--json").json,
+            "dovetail compact": dovetail("compact", index, "--json").json,
+        }
+
+
+def test_every_section_is_compared(answers):
+    sections = re.findall(r"^## (.+)$", page("docs/reference/json.md"), re.MULTILINE)
+    assert sections == list(answers)
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_keys_and_types(answers, number):
+    section = list(answers)[number]
+    stated = documented(section)
+    seen = list(found(answers[section]))
+    assert {key for key, _ in seen} == set(stated), section
+    for key, type_name in seen:
+        assert fits(type_name, stated[key]), f"{section}: {key} is a {type_name}, documented as {stated[key]}"
