@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dovetail.api import ColumnLine, Lake, Occurrence
-from dovetail.cli.output import count, json_option, print_json, print_table
+from dovetail.cli.output import count, json_option, print_json, print_table, wider
 from dovetail.errors import InputError
 from dovetail.results import Rows
 
@@ -25,6 +25,7 @@ def find_command(index: Path, value: str | None, pattern: str | None, limit: int
     """Show where VALUE occurs in INDEX, or which columns have a name.
 
     VALUE is read as each column reads its own: in a column of numbers 7.0 finds 7, and case does not matter in text.
+    A value that begins with a hyphen needs two before it: dovetail find ./idx -- -5
 
     \b
     Example:
@@ -40,7 +41,10 @@ def find_command(index: Path, value: str | None, pattern: str | None, limit: int
         print_json(found.to_dicts())
         return 0 if found else 1
     if not found:
-        click.echo(f"No column of {index} " + (f"holds {value!r}." if value is not None else f"is called {pattern!r}."))
+        if value is not None:
+            click.echo(f"No column of {index} holds {value!r}.")
+        else:
+            click.echo(f"No column of {index} is called {pattern!r}.{wider(str(pattern), lake.find_columns)}")
         return 1
     rows = [tuple(row.to_dict().values()) for row in found[:limit]]
     print_table(

@@ -74,6 +74,14 @@ def _place(text: str, width: int, right: bool) -> str:
     return blank + text if right else text + blank
 
 
+def wider(pattern: str, finds: Callable[[str], object]) -> str:
+    """A hint at the glob that was probably meant, where a wider one finds something."""
+    for glob in (f"{pattern.rstrip('/')}/*", f"*{pattern}*"):
+        if finds(glob):
+            return f" Try '{glob}'."
+    return ""
+
+
 def one_line(value: Any) -> str:
     """A value for a cell: whole numbers with separators, and nothing that could move the cursor."""
     if isinstance(value, bool):

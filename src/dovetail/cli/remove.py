@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.output import count, json_option, print_json
+from dovetail.api import Lake
+from dovetail.cli.output import count, json_option, print_json, wider
 
 
 @click.command("remove", short_help="Take tables out of an index.")
@@ -31,5 +32,6 @@ def remove_command(index: Path, patterns: tuple[str, ...], as_json: bool) -> int
         )
         click.echo("`dovetail index` finds them again while their files are there; --exclude keeps them out.")
     else:
-        click.echo(f"No table of {index} matches {' or '.join(map(repr, patterns))}.")
+        hint = wider(patterns[0], Lake(index).tables)
+        click.echo(f"No table of {index} matches {' or '.join(map(repr, patterns))}.{hint}")
     return 0 if removed else 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dovetail.api import Lake
-from dovetail.cli.output import json_option, print_json, print_table, size
+from dovetail.cli.output import json_option, print_json, print_table, size, wider
 
 
 @click.command("tables", short_help="List the tables, one line each.")
@@ -22,7 +22,8 @@ def tables_command(index: Path, pattern: str, skipped: bool, as_json: bool) -> i
     Example:
       dovetail tables ./idx 'geo/*'
     """
-    lines = [line for line in Lake(index).tables(pattern) if line.error or not skipped]
+    lake = Lake(index)
+    lines = [line for line in lake.tables(pattern) if line.error or not skipped]
     if as_json:
         print_json([line.to_dict() for line in lines])
     elif lines:
@@ -33,5 +34,6 @@ def tables_command(index: Path, pattern: str, skipped: bool, as_json: bool) -> i
         headings = ("table", "rows", "columns", "size", "")
         print_table(headings, rows, numbers=("rows", "columns", "size"), loose={"table": 30})
     else:
-        click.echo(f"No {'skipped file' if skipped else 'table'} of {index} matches {pattern!r}.")
+        hint = "" if skipped else wider(pattern, lake.tables)
+        click.echo(f"No {'skipped file' if skipped else 'table'} of {index} matches {pattern!r}.{hint}")
     return 0 if lines else 1

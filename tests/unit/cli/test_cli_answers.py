@@ -71,6 +71,19 @@ def test_no_tables(idx):
     assert (answer.code, answer.json) == (1, [])
 
 
+def test_a_glob_that_was_meant_wider_is_suggested(idx):
+    assert dovetail("tables", idx, "geo").out == f"No table of {idx} matches 'geo'. Try 'geo/*'.\n"
+    assert dovetail("tables", idx, "cities").out == f"No table of {idx} matches 'cities'. Try '*cities*'.\n"
+    assert dovetail("remove", idx, "geo/").out == f"No table of {idx} matches 'geo/'. Try 'geo/*'.\n"
+    assert dovetail("find", idx, "--column", "ount").out == f"No column of {idx} is called 'ount'. Try '*ount*'.\n"
+
+
+def test_find_a_negative_number(idx, lake):
+    (lake / "cold.csv").write_text("place,degrees\nA,-5\nB,-6.0\n")
+    dovetail("index", lake, "--to", idx)
+    assert [hit["table"] for hit in dovetail("find", idx, "--json", "--", "-5").json] == ["cold.csv"]
+
+
 def test_columns(idx):
     answer = dovetail("columns", idx, "people.csv")
     assert answer.code == 0
