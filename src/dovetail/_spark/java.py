@@ -24,7 +24,7 @@ def java_home() -> Path:
     leaves out and that other runtimes print a warning about. The script drops this one argument.
     """
     found = _installed() or _bundled()
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dovetail"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
     about = f"{found} {version('pyspark')} {_SCRIPT}"
     home = cache / f"java-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
     if not (home / "bin" / "java").exists():
@@ -53,9 +53,10 @@ def _bundled() -> Path:
 
 def _major_version(java: Path) -> int:
     """0 where there is no such Java, or it does not run."""
-    if not java.exists():
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
         return 0
-    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     match = _VERSION.search(answer.stderr)
     return int(match[1]) if match and answer.returncode == 0 else 0
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dovetail._spark.java import java_home
+from dovetail.errors import BuildFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,17 +35,45 @@ _LOCAL_OPTIONS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": 
 @contextlib.contextmanager
 def spark_session(master: str) -> Iterator[SparkSession]:
     """A session on `master`, stopped at the end."""
-    os.environ["JAVA_HOME"] = str(java_home())
-    # Otherwise the workers take whichever python3 comes first, which may lack our packages.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
     options = {**_OPTIONS, **(_LOCAL_OPTIONS if master.startswith("local") else {})}
     builder = SparkSession.builder.appName("dovetail").master(master)
     for name, value in options.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    # Otherwise the workers take whichever python3 comes first, which may lack our packages.
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    with _environment(JAVA_HOME=str(java_home()), PYSPARK_PYTHON=python), _reasons(master):
+        session = builder.getOrCreate()
     try:
         yield session
     finally:
         session.stop()
+
+
+@contextlib.contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    """These variables while Spark starts; what the process starts later sees its own again."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _reasons(master: str) -> Iterator[None]:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = next((line for line in lines if "Exception:" in line), lines[0] if lines else "no reason given")
+        raise BuildFailed(f"Spark cannot start on {master}: {reason.rpartition('Exception: ')[2]}") from error
