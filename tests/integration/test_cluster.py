@@ -1,0 +1,121 @@
+"""Real Spark, in this process and on a standalone cluster: the same answers as without."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+
+import dovetail
+from dovetail._spark.java import java_home
+from dovetail._storage.verify import verify_index
+from support.contents import Contents, contents_of, leftovers
+from support.pipeline import without_spark
+from support.processes import dovetail as command
+from support.processes import wait_until
+
+SETTINGS = {"segment_mb": 1, "slice_mb": 1}
+
+
+@pytest.fixture
+def lake(tmp_path) -> Path:
+    """Several groups, and one table that is read in slices."""
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"t{number}.csv").write_text("id,name\n" + "".join(f"{i},n{i * number}\n" for i in range(500)))
+    rows = (f'{i},"two\nlines {i % 7}",{i / 8}\n' for i in range(60_000))
+    (folder / "big.csv").write_text("id,text,number\n" + "".join(rows))
+    (folder / "broken.csv").write_bytes(b"\x00" * 500)
+    return folder
+
+
+def history(lake: Path, to: Path, master: str | None = None) -> list[Contents]:
+    """What an index holds after each step of a small history."""
+    seen = []
+    dovetail.index(lake, to, settings=SETTINGS, master=master)
+    seen.append(contents_of(to))
+    (lake / "t9.csv").write_text("id\n1\n2\n")
+    os.utime(lake / "t9.csv", (1_700_000_000,) * 2)
+    dovetail.index(lake, to, master=master)
+    seen.append(contents_of(to))
+    dovetail.remove(to, "t1.csv", "t3.csv")
+    done = dovetail.compact(to, master=master)
+    assert done.segments_after < done.segments_before
+    seen.append(contents_of(to))
+    (lake / "t9.csv").unlink()
+    assert verify_index(to).problems == ()
+    assert leftovers(to) == set()
+    return seen
+
+
+def test_the_same_history_with_and_without_spark(lake, tmp_path):
+    with_spark = history(lake, tmp_path / "spark")
+    with without_spark():
+        assert history(lake, tmp_path / "here") == with_spark
+    assert with_spark[0]["big.csv"]["table"].rows == 60_000
+    assert with_spark[0]["broken.csv"]["table"].error
+    assert set(with_spark[-1]) == {"t0.csv", "t2.csv", "t9.csv", "big.csv", "broken.csv"}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+@pytest.fixture
+def master(tmp_path) -> Iterator[str]:
+    """The address of a cluster of one worker on this machine."""
+    spark = Path(pyspark.__file__).parent
+    environment = os.environ | {"JAVA_HOME": str(java_home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(spark)}
+    port = free_port()
+    address = f"spark://127.0.0.1:{port}"
+    started: list[subprocess.Popen[bytes]] = []
+    log = (tmp_path / "cluster.log").open("wb")
+
+    def start(*arguments: object) -> None:
+        call = [str(spark / "bin" / "spark-class"), *map(str, arguments)]
+        started.append(subprocess.Popen(call, env=environment, stdout=log, stderr=log))
+
+    try:
+        start("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0)
+        wait_until(lambda: answers(port), patience=60)
+        start(
+            "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", 1, "--memory", "1g",
+            "--webui-port", 0, "--work-dir", tmp_path / "work", address,
+        )  # fmt: skip
+        yield address
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            process.wait(timeout=30)
+        log.close()
+
+
+def test_a_standalone_cluster(lake, tmp_path, master):
+    """Commands of their own, as a user starts them: the workers are no children of the driver."""
+    to = tmp_path / "idx"
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    choices = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]
+    done = command("index", lake, "--to", to, "--master", master, *choices, env=environment)
+    assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
+    assert any((tmp_path / "work").iterdir()), "the cluster's worker has worked"
+    with without_spark():
+        dovetail.index(lake, tmp_path / "here", settings=SETTINGS)
+    assert contents_of(to) == contents_of(tmp_path / "here")
+    assert verify_index(to).problems == ()
+    assert leftovers(to) == set()
