@@ -59,7 +59,7 @@ def _live_hashes(segment: Segment) -> Array:
     if not arrays.tokens:
         return arrays.hashes
     held: Array = np.logical_or.reduceat(alive[arrays.posting_columns], arrays.posting_offsets[:-1])
-    live: Array = arrays.hashes[held[arrays.hash_ids]]
+    live: Array = arrays.hashes[np.repeat(held, np.diff(arrays.group_tokens))[arrays.hash_ids]]
     return live
 
 

@@ -16,7 +16,7 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS, TokenReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
-from dovetail.indexes.tokens.kernels import find_tokens, merge_repeats, order_by_frequency, transpose
+from dovetail.indexes.tokens.kernels import find_tokens, group_lists, merge_repeats, spread, stable_order, transpose
 
 Columns = list[list[list[str]]]  # columns, each of pieces, each of values
 
@@ -73,6 +73,14 @@ def test_equals_brute_force(tmp_path_factory, columns, memory_bytes):
             assert reader.rows_with(token_id, number) == truth[number][token]
     frequencies = np.diff(reader.arrays.posting_offsets)
     assert np.all(np.diff(frequencies) >= 0), "ids rise with frequency"
+    assert reader.arrays.groups == len(set(map(tuple, holders.values()))), "one group for each list of columns"
+
+
+@given(columns=columns_of_pieces)
+def test_spilling_changes_no_byte_of_the_arrays(tmp_path_factory, columns):
+    whole, spilled = (build(tmp_path_factory.mktemp("segments"), columns, memory) for memory in (PLENTY, 200))
+    for name in whole.pack("tokens").names():
+        np.testing.assert_array_equal(whole.pack("tokens")[name], spilled.pack("tokens")[name], name)
 
 
 @given(st.lists(words | st.text(min_size=30, max_size=300), max_size=20))
@@ -95,22 +103,26 @@ def test_where_hashes_meet_the_bytes_decide():
     assert found.tolist() == [1, 2, 0, -1, -1]
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")  # plain Python warns of what hashes are made of
 @given(st.lists(st.lists(st.integers(0, 6), max_size=9), min_size=1, max_size=6))
 def test_kernels_equal_their_plain_form(columns):
     codes = np.array([code for column in columns for code in column], np.int32)
     owners = np.repeat(np.arange(len(columns), dtype=np.uint32), [len(column) for column in columns])
     counts = np.ones(len(codes), np.int64)
     results = []
-    for merge, order, turn in (
-        (merge_repeats, order_by_frequency, transpose),
-        (merge_repeats.py_func, order_by_frequency.py_func, transpose.py_func),
+    for merge, group, order, turn, expand in (
+        (merge_repeats, group_lists, stable_order, transpose, spread),
+        tuple(kernel.py_func for kernel in (merge_repeats, group_lists, stable_order, transpose, spread)),
     ):
         c, o, n = codes.copy(), owners.copy(), counts.copy()
-        frequency, kept = merge(c, o, n, 7)
-        by_hash = np.array([3, 1, 6, 0, 5, 2, 4])
+        kept = merge(c, o, n, 7)
         offsets = np.searchsorted(o[:kept], np.arange(len(columns) + 1))
-        results.append([frequency, c[:kept], o[:kept], n[:kept], order(by_hash, frequency)])
-        results[-1] += turn(offsets, c[:kept], n[:kept], 7)
+        lists = turn(offsets, c[:kept], n[:kept], 7)
+        group_of, example, hashes = group(lists[0], lists[1], len(columns))
+        by_hash = np.array([3, 1, 6, 0, 5, 2, 4])
+        sizes = np.concatenate([[0], np.cumsum(np.bincount(group_of))])
+        results.append([c[:kept], o[:kept], n[:kept], *lists, group_of, example, hashes])
+        results[-1] += [order(by_hash, group_of, len(example)), expand(np.arange(len(example)), sizes)]
     for compiled, plain in zip(*results, strict=True):
         np.testing.assert_array_equal(compiled, plain)
 
@@ -118,8 +130,9 @@ def test_kernels_equal_their_plain_form(columns):
 @pytest.mark.parametrize(
     ("array", "place", "value", "said"),
     [
-        ("set_tokens", 0, 99, "token that does not exist"),
-        ("set_tokens", 0, 1, "disagree"),
+        ("set_groups", 0, 99, "group that does not exist"),
+        ("set_groups", 0, 1, "disagree"),
+        ("set_offsets", 1, 1, "more or fewer counts"),
         ("posting_columns", 0, 99, "column that does not exist"),
         ("set_counts", 0, 0, "stands in no row"),
         ("hash_ids", 0, 2, "every token once"),

@@ -1,13 +1,15 @@
 """Builds the tokens pack of a segment in bounded memory.
 
 Entries (column, token, count) that exceed the memory are parted by the leading bits of the token's hash into buckets on
-disk; equal tokens meet in one bucket, and each bucket is then worked through in memory. Ids rise with (frequency,
-hash), so the tokens of one bucket with one frequency are one run of consecutive ids: a bucket is written run by run.
-A segment that fits into memory is the case of one bucket.
+disk; equal tokens meet in one bucket, and each bucket is then worked through in memory. Ids rise with (group, hash), so
+the tokens of one group in one bucket are a run of consecutive ids: a bucket is written run by run. A segment that fits
+into memory is the case of one bucket.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 from dovetail.indexes.tokens.format import TokenPackWriter, running_sum
-from dovetail.indexes.tokens.kernels import gather_strings, merge_repeats, order_by_frequency, transpose
+from dovetail.indexes.tokens.kernels import (
+    gather_lists,
+    gather_strings,
+    group_lists,
+    merge_repeats,
+    stable_order,
+    transpose,
+)
 
 Array = npt.NDArray[Any]
 
@@ -96,13 +106,15 @@ class TokenBuilder:
 
 @dataclass
 class _Bucket:
-    """The distinct tokens of one bucket in the order of their ids, with postings and sets in local ids."""
+    """The distinct tokens of one bucket in the order of their ids, by group. All ids are the bucket's own."""
 
     content: Array
     offsets: Array
     hashes: Array
     by_hash: Array
-    frequency: Array
+    group_tokens: Array
+    group_hashes: Array
+    posting_offsets: Array
     posting_columns: Array
     set_offsets: Array
     set_tokens: Array
@@ -110,42 +122,39 @@ class _Bucket:
 
     @property
     def tokens(self) -> int:
-        return len(self.frequency)
+        return len(self.hashes)
 
     @property
     def entries(self) -> int:
-        return len(self.posting_columns)
+        return len(self.set_counts)
 
     @classmethod
     def work_through(cls, entries: pa.Table, columns: int) -> _Bucket:
-        """Distinct tokens, frequencies, order, postings and sets: no comparison sort but that of the hashes."""
+        """Distinct tokens, postings, groups, order and sets. Only hashes and groups are sorted by comparison."""
         encoded = entries["token"].combine_chunks().dictionary_encode()
         encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
         owners, counts, codes = (
             np.array(part, copy=True)
-            for part in (
-                entries["column"].to_numpy(),
-                entries["count"].to_numpy(),
-                encoded.indices.to_numpy(),
-            )
+            for part in (entries["column"].to_numpy(), entries["count"].to_numpy(), encoded.indices.to_numpy())
         )
-        frequency, kept = merge_repeats(codes, owners, counts, len(encoded.dictionary))
-        codes, owners, counts = codes[:kept], owners[:kept], counts[:kept]
-        content, offsets = as_buffers(encoded.dictionary)
+        tokens = len(encoded.dictionary)
+        kept = merge_repeats(codes, owners, counts, tokens)
+        set_offsets = running_sum(np.bincount(owners[:kept], minlength=columns))
+        lists = transpose(set_offsets, codes[:kept], counts[:kept], tokens)
+        group_of, example, group_hashes = group_lists(lists[0], lists[1], columns)
+        # By frequency, then by the first column, so that the groups of one column lie near each other.
+        rank = np.lexsort((group_hashes, lists[1][lists[0][example]], np.diff(lists[0])[example]))
+        place = np.empty(len(rank), np.int64)
+        place[rank] = np.arange(len(rank))
         hashes = hash_tokens(encoded.dictionary)
-        order = order_by_frequency(np.argsort(hashes), frequency)
-        local_id = np.empty(len(order), np.uint32)
-        local_id[order] = np.arange(len(order), dtype=np.uint32)
-        sizes = np.bincount(owners, minlength=columns)
-        posting_offsets, posting_columns, posting_counts = transpose(
-            running_sum(sizes), local_id[codes], counts, len(order)
-        )
-        set_offsets, set_tokens, set_counts = transpose(posting_offsets, posting_columns, posting_counts, columns)
-        content, offsets = gather_strings(content, offsets, order)
-        hashes = hashes[order]
+        order = stable_order(np.argsort(hashes), place[group_of], len(rank))
+        content, offsets = gather_strings(*as_buffers(encoded.dictionary), order)
+        postings = gather_lists(*lists, example[rank])
+        sets = transpose(*gather_lists(*lists, order), columns)
+        group_tokens = running_sum(np.bincount(place[group_of], minlength=len(rank)))
         return cls(
-            content, offsets, hashes, np.argsort(hashes), frequency[order],
-            posting_columns, set_offsets, set_tokens, set_counts,
+            content, offsets, hashes[order], np.argsort(hashes[order]), group_tokens, group_hashes[rank],
+            postings[0], postings[1], *sets,
         )  # fmt: skip
 
     def to_disk(self, path: Path) -> _Bucket:
@@ -158,71 +167,96 @@ class _Bucket:
             mapped[name] = np.memmap(file, array.dtype, "r", shape=array.shape) if len(array) else array
         return _Bucket(**mapped)
 
+    def group_keys(self) -> Iterator[tuple[int, int, int, bytes]]:
+        """What orders the groups, and tells each from all others: frequency, first column, hash, columns."""
+        for hash_, (start, stop) in zip(self.group_hashes, itertools.pairwise(self.posting_offsets), strict=True):
+            columns = self.posting_columns[start:stop]
+            yield len(columns), int(columns[0]), int(hash_), columns.tobytes()
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Where the tokens of a bucket go: `size` tokens from the local id `local` on get ids from `first` on."""
+
+    local: Array
+    first: Array
+    size: Array
+
+    def ids(self) -> Array:
+        """The id of every token of the bucket."""
+        return (np.repeat(self.first - self.local, self.size) + np.arange(self.size.sum())).astype(np.uint32)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        """The runs, those joined that follow each other on both sides."""
+        joins = self.first[:-1] + self.size[:-1] == self.first[1:]
+        starts = np.flatnonzero(np.concatenate([[True], ~joins])).tolist() if len(self.first) else []
+        for start, stop in itertools.pairwise([*starts, len(self.first)]):
+            yield int(self.local[start]), int(self.first[start]), int(self.size[start:stop].sum())
+
 
 def _read_bucket(path: Path) -> pa.Table:
     with pa.ipc.open_stream(path) as stream:
         return stream.read_all()
 
 
-def _write(pack: Any, buckets: list[_Bucket], columns: int) -> None:
-    runs, total = _number_runs(buckets)
-    lengths, frequencies = np.empty(total, np.uint32), np.empty(total, np.uint32)
+def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
+    groups, postings = _number_groups(buckets)
+    sizes = np.zeros(len(postings[0]) - 1, np.int64)
+    for bucket, group in zip(buckets, groups, strict=True):
+        sizes[group] += np.diff(bucket.group_tokens)
+    group_tokens = running_sum(sizes)
+    runs = _place_runs(buckets, groups, group_tokens)
+    lengths = np.empty(int(group_tokens[-1]), np.int64)
     for bucket, bucket_runs in zip(buckets, runs, strict=True):
-        for local, first_id, size in bucket_runs:
-            lengths[first_id : first_id + size] = np.diff(bucket.offsets[local : local + size + 1])
-            frequencies[first_id : first_id + size] = bucket.frequency[local : local + size]
+        lengths[bucket_runs.ids()] = np.diff(bucket.offsets)
     set_sizes = np.stack([np.diff(bucket.set_offsets) for bucket in buckets]).sum(axis=0)
-    out = TokenPackWriter(pack, lengths, frequencies, set_sizes)
+    out = TokenPackWriter(pack, lengths, set_sizes)
+    out.write_groups(group_tokens, postings, transpose(*postings, postings[1], columns)[:2])
     _write_tokens(out, buckets, runs)
-    _write_sets(out, buckets, [_global_ids(b, r) for b, r in zip(buckets, runs, strict=True)], columns)
+    _write_counts(out, buckets, runs, columns)
 
 
-def _number_runs(buckets: list[_Bucket]) -> tuple[list[list[tuple[int, int, int]]], int]:
-    """For each bucket its runs of one frequency as (first local id, first global id, size), and the number of ids."""
-    starts = [np.unique(bucket.frequency, return_index=True, return_counts=True) for bucket in buckets]
-    runs: list[list[tuple[int, int, int]]] = [[] for _ in buckets]
-    next_id = 0
-    places = sorted(
-        (int(frequency), number, int(local), int(size))
-        for number, found in enumerate(starts)
-        for frequency, local, size in zip(*found, strict=True)
-    )
-    for _, number, local, size in places:
-        runs[number].append((local, next_id, size))
-        next_id += size
-    return runs, next_id
+def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Array]]:
+    """The segment's group for every group of every bucket, and the segment's posting lists."""
+    if len(buckets) == 1:
+        (bucket,) = buckets
+        return [np.arange(len(bucket.group_hashes))], (bucket.posting_offsets, bucket.posting_columns)
+    keys = [list(bucket.group_keys()) for bucket in buckets]
+    ordered = sorted(set(itertools.chain.from_iterable(keys)))
+    place = {key: number for number, key in enumerate(ordered)}
+    lists = [np.frombuffer(key[3], np.uint32) for key in ordered]
+    offsets = running_sum(np.array([len(columns) for columns in lists], np.int64))
+    postings = np.concatenate(lists) if lists else np.empty(0, np.uint32)
+    return [np.array([place[key] for key in part], np.int64) for part in keys], (offsets, postings)
 
 
-def _global_ids(bucket: _Bucket, runs: list[tuple[int, int, int]]) -> Array:
-    ids = np.empty(bucket.tokens, np.uint32)
-    for local, first_id, size in runs:
-        ids[local : local + size] = np.arange(first_id, first_id + size, dtype=np.uint32)
-    return ids
+def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array) -> list[_Runs]:
+    """Within a group the buckets follow each other: they are parted by leading bits of the hash."""
+    cursor = group_tokens[:-1].copy()
+    runs = []
+    for bucket, group in zip(buckets, groups, strict=True):
+        size = np.diff(bucket.group_tokens)
+        runs.append(_Runs(bucket.group_tokens[:-1], cursor[group], size))
+        cursor[group] += size
+    return runs
 
 
-def _write_tokens(out: TokenPackWriter, buckets: list[_Bucket], runs: list[list[tuple[int, int, int]]]) -> None:
+def _write_tokens(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs]) -> None:
     hashes_written = 0
     for bucket, bucket_runs in zip(buckets, runs, strict=True):
-        postings = running_sum(bucket.frequency)
         for local, first_id, size in bucket_runs:
-            content = bucket.content[bucket.offsets[local] : bucket.offsets[local + size]]
-            out.write_tokens(first_id, content, bucket.posting_columns[postings[local] : postings[local + size]])
-        # Buckets are parted by leading bits of the hash, so their ascending hashes follow each other.
-        ids = _global_ids(bucket, bucket_runs)
-        out.write_hashes(hashes_written, bucket.hashes[bucket.by_hash], ids[bucket.by_hash])
+            out.write_tokens(first_id, bucket.content[bucket.offsets[local] : bucket.offsets[local + size]])
+        out.write_hashes(hashes_written, bucket.hashes[bucket.by_hash], bucket_runs.ids()[bucket.by_hash])
         hashes_written += bucket.tokens
 
 
-def _write_sets(out: TokenPackWriter, buckets: list[_Bucket], ids: list[Array], columns: int) -> None:
+def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs], columns: int) -> None:
     if len(buckets) == 1:
-        out.write_sets(0, ids[0][buckets[0].set_tokens], buckets[0].set_counts)
+        out.write_counts(0, buckets[0].set_counts)
         return
+    ids = [bucket_runs.ids() for bucket_runs in runs]
     for column in range(columns):
-        parts, counts = [], []
-        for bucket, global_ids in zip(buckets, ids, strict=True):
-            place = slice(bucket.set_offsets[column], bucket.set_offsets[column + 1])
-            parts.append(global_ids[bucket.set_tokens[place]])
-            counts.append(bucket.set_counts[place])
-        members = np.concatenate(parts)
-        order = np.argsort(members)
-        out.write_sets(column, members[order], np.concatenate(counts)[order])
+        places = [slice(b.set_offsets[column], b.set_offsets[column + 1]) for b in buckets]
+        members = np.concatenate([i[b.set_tokens[p]] for b, i, p in zip(buckets, ids, places, strict=True)])
+        counts = np.concatenate([b.set_counts[p] for b, p in zip(buckets, places, strict=True)])
+        out.write_counts(column, counts[np.argsort(members)])

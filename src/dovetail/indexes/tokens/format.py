@@ -1,10 +1,15 @@
 """The arrays of the tokens pack, their writer and their reader side by side.
 
-token_bytes, token_offsets        the tokens' UTF-8 bytes by id; ids rise with frequency, then with hash
-hashes, hash_ids                  XXH64 of every token, ascending, and the id that each belongs to
-posting_offsets, posting_columns  for every token the columns that hold it, ascending
-set_offsets, set_tokens           for every column the ids of its tokens, ascending
-set_counts                        in how many rows of the column each of them stands
+Tokens that exactly the same columns hold are one group: one posting list serves them all, and a set is some groups.
+
+    token_bytes, token_offsets         the tokens' UTF-8 bytes by id
+    hashes, hash_ids                   XXH64 of every token, ascending, and the id that each belongs to
+    group_tokens                       the first token of each group; its tokens follow each other, by hash
+    posting_offsets, posting_columns   for every group the columns that hold its tokens, ascending
+    set_group_offsets, set_groups      for every column its groups, ascending
+    set_offsets, set_counts            for every column in how many rows each of its tokens stands, by token id
+
+Ids of groups, and with them ids of tokens, rise with the number of columns that hold them.
 """
 
 from __future__ import annotations
@@ -25,37 +30,38 @@ Array = npt.NDArray[Any]
 
 
 class TokenPackWriter:
-    """Room for all arrays, filled run by run in any order: a big segment is written from several buckets."""
+    """Room for all arrays; those by token are filled run by run: a big segment is written from several buckets."""
 
-    def __init__(self, pack: PackWriter, lengths: Array, frequencies: Array, set_sizes: Array) -> None:
+    def __init__(self, pack: PackWriter, lengths: Array, set_sizes: Array) -> None:
+        self._pack = pack
         self.token_offsets = running_sum(lengths)
-        self.posting_offsets = running_sum(frequencies)
         self.set_offsets = running_sum(set_sizes)
-        entries = int(self.set_offsets[-1])
         pack.add("token_offsets", self.token_offsets)
-        pack.add("posting_offsets", self.posting_offsets)
         pack.add("set_offsets", self.set_offsets)
         self._token_bytes = pack.reserve("token_bytes", "uint8", int(self.token_offsets[-1]))
         self._hashes = pack.reserve("hashes", "uint64", len(lengths))
         self._hash_ids = pack.reserve("hash_ids", "uint32", len(lengths))
-        self._posting_columns = pack.reserve("posting_columns", "uint32", entries)
-        self._set_tokens = pack.reserve("set_tokens", "uint32", entries)
-        self._set_counts = pack.reserve("set_counts", "uint32", entries)
+        self._set_counts = pack.reserve("set_counts", "uint32", int(self.set_offsets[-1]))
 
-    def write_tokens(self, first_id: int, content: Array, columns: Array) -> None:
-        """The bytes and postings of consecutive tokens from `first_id` on."""
+    def write_groups(self, group_tokens: Array, postings: tuple[Array, Array], sets: tuple[Array, Array]) -> None:
+        """The first token of each group, and offsets and members of posting lists and of sets of groups."""
+        self._pack.add("group_tokens", group_tokens)
+        self._pack.add("posting_offsets", postings[0])
+        self._pack.add("posting_columns", postings[1])
+        self._pack.add("set_group_offsets", sets[0])
+        self._pack.add("set_groups", sets[1])
+
+    def write_tokens(self, first_id: int, content: Array) -> None:
+        """The bytes of consecutive tokens from `first_id` on."""
         self._token_bytes.write(content, int(self.token_offsets[first_id]))
-        self._posting_columns.write(columns, int(self.posting_offsets[first_id]))
 
     def write_hashes(self, at: int, hashes: Array, ids: Array) -> None:
         self._hashes.write(hashes, at)
         self._hash_ids.write(ids, at)
 
-    def write_sets(self, first_column: int, ids: Array, counts: Array) -> None:
-        """The sets of consecutive columns from `first_column` on."""
-        at = int(self.set_offsets[first_column])
-        self._set_tokens.write(ids, at)
-        self._set_counts.write(counts, at)
+    def write_counts(self, first_column: int, counts: Array) -> None:
+        """The counts of consecutive columns from `first_column` on."""
+        self._set_counts.write(counts, int(self.set_offsets[first_column]))
 
 
 class TokenArrays:
@@ -67,28 +73,33 @@ class TokenArrays:
         self.token_offsets = pack["token_offsets"]
         self.hashes = pack["hashes"]
         self.hash_ids = pack["hash_ids"]
+        self.group_tokens = pack["group_tokens"]
         self.posting_offsets = pack["posting_offsets"]
         self.posting_columns = pack["posting_columns"]
+        self.set_group_offsets = pack["set_group_offsets"]
+        self.set_groups = pack["set_groups"]
         self.set_offsets = pack["set_offsets"]
-        self.set_tokens = pack["set_tokens"]
         self.set_counts = pack["set_counts"]
         self.tokens = len(self.token_offsets) - 1
+        self.groups = len(self.group_tokens) - 1
         self.columns = len(self.set_offsets) - 1
         for problem in self._misfits():
             raise IndexDamaged(f"{pack.segment}/{pack.path.name} is damaged: {problem}.")
 
     def _misfits(self) -> Iterator[str]:
-        if not len(self.hashes) == len(self.hash_ids) == self.tokens == len(self.posting_offsets) - 1:
+        if not len(self.hashes) == len(self.hash_ids) == self.tokens:
             yield "its token arrays differ in length"
-        if not len(self.set_tokens) == len(self.set_counts) == len(self.posting_columns):
-            yield "its sets and postings differ in length"
-        for name, target in (
-            ("token_offsets", self.token_bytes),
-            ("posting_offsets", self.posting_columns),
-            ("set_offsets", self.set_tokens),
+        if self.groups != len(self.posting_offsets) - 1 or self.columns != len(self.set_group_offsets) - 1:
+            yield "its groups or columns differ in number"
+        for name, end in (
+            ("token_offsets", len(self.token_bytes)),
+            ("group_tokens", self.tokens),
+            ("posting_offsets", len(self.posting_columns)),
+            ("set_group_offsets", len(self.set_groups)),
+            ("set_offsets", len(self.set_counts)),
         ):
             offsets = getattr(self, name)
-            if offsets[0] != 0 or offsets[-1] != len(target):
+            if offsets[0] != 0 or offsets[-1] != end:
                 yield f"{name} does not span its array"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail._storage.segment import Segment
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import TokenBuilder
-from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.format import TokenArrays, running_sum
 from dovetail.indexes.tokens.kernels import hash_strings, transpose
 from dovetail.indexes.tokens.query import TokenReader
 
@@ -33,21 +33,25 @@ class TokensIndex:
 
 
 def _broken_references(arrays: TokenArrays) -> Iterator[str]:
-    for name in ("token_offsets", "posting_offsets", "set_offsets"):
+    for name in ("token_offsets", "group_tokens", "posting_offsets", "set_group_offsets", "set_offsets"):
         if np.any(np.diff(getattr(arrays, name)) < 0):
             yield f"{name} goes backwards"
             return
-    if arrays.tokens and int(arrays.set_tokens.max()) >= arrays.tokens:
-        yield "a set names a token that does not exist"
+    if arrays.tokens and int(arrays.set_groups.max()) >= arrays.groups:
+        yield "a set names a group that does not exist"
         return
     if arrays.tokens and int(arrays.posting_columns.max()) >= arrays.columns:
         yield "a posting names a column that does not exist"
         return
-    offsets, columns, _ = transpose(arrays.set_offsets, arrays.set_tokens, arrays.set_counts, arrays.tokens)
+    offsets, columns, _ = transpose(arrays.set_group_offsets, arrays.set_groups, arrays.set_groups, arrays.groups)
     if not (np.array_equal(offsets, arrays.posting_offsets) and np.array_equal(columns, arrays.posting_columns)):
         yield "sets and postings disagree"
+        return
     if np.any(np.diff(np.diff(arrays.posting_offsets)) < 0):
-        yield "tokens are not in the order of their frequency"
+        yield "groups are not in the order of their frequency"
+    sizes = running_sum(np.diff(arrays.group_tokens)[arrays.set_groups])
+    if not np.array_equal(np.diff(arrays.set_offsets), np.diff(sizes[arrays.set_group_offsets])):
+        yield "a set has more or fewer counts than tokens"
     if np.any(arrays.set_counts == 0):
         yield "a set holds a token that stands in no row"
     if not np.array_equal(np.sort(arrays.hash_ids), np.arange(arrays.tokens)):

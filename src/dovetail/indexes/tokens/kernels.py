@@ -86,12 +86,11 @@ def hash_strings(content: Array, offsets: Array) -> Array:
 
 
 @compiled
-def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) -> tuple[Array, int]:
+def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) -> int:
     """Fold entries of the same column and token into the first of them, in place; columns must not decrease.
 
-    Returns how many columns hold each token, and how many entries are left at the front of the arrays.
+    Returns how many entries are left at the front of the arrays.
     """
-    frequency = np.zeros(distinct, np.int64)
     last_column = np.full(distinct, -1, np.int64)
     last_place = np.zeros(distinct, np.int64)
     kept = 0
@@ -102,29 +101,114 @@ def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) ->
             continue
         last_column[code] = columns[i]
         last_place[code] = kept
-        frequency[code] += 1
         codes[kept], columns[kept], counts[kept] = code, columns[i], counts[i]
         kept += 1
-    return frequency, kept
+    return kept
 
 
 @compiled
-def order_by_frequency(by_hash: Array, frequency: Array) -> Array:
-    """A stable counting sort: rarest tokens first, equally rare ones by hash."""
-    highest = 0
-    for i in range(len(frequency)):
-        highest = max(highest, frequency[i])
-    starts = np.zeros(highest + 2, np.int64)
-    for i in range(len(frequency)):
-        starts[frequency[i] + 1] += 1
-    for i in range(1, len(starts)):
-        starts[i] += starts[i - 1]
-    order = np.empty(len(frequency), np.int64)
-    for i in range(len(by_hash)):
-        code = by_hash[i]
-        order[starts[frequency[code]]] = code
-        starts[frequency[code]] += 1
+def group_lists(offsets: Array, columns: Array, width: int) -> tuple[Array, Array, Array]:
+    """Which tokens are held by exactly the same columns, of which there are `width`.
+
+    Returns the group of each token, a token that stands for each group, and the hash of each group's columns. A list of
+    one column is known by the column; longer ones meet in a hash table, where the columns themselves decide.
+    """
+    tokens = len(offsets) - 1
+    long_lists = 0
+    for token in range(tokens):
+        long_lists += offsets[token + 1] - offsets[token] > 1
+    mask = 1
+    while mask < 2 * long_lists:
+        mask *= 2
+    mask -= 1
+    slots = np.full(mask + 1, -1, np.int64)
+    alone = np.full(width, -1, np.int64)
+    group_of = np.empty(tokens, np.int64)
+    example = np.empty(tokens, np.int64)
+    hashes = np.empty(tokens, np.uint64)
+    groups = 0
+    for token in range(tokens):
+        start, stop = offsets[token], offsets[token + 1]
+        mixed = np.uint64(stop - start)
+        for i in range(start, stop):
+            mixed = _rotate(mixed ^ (np.uint64(columns[i]) * _P2), 31) * _P1
+        mixed ^= mixed >> np.uint64(29)
+        slot = np.int64(mixed & np.uint64(mask))
+        if stop - start == 1:
+            found = alone[columns[start]]
+        else:
+            while slots[slot] >= 0 and not _same_list(offsets, columns, example[slots[slot]], token):
+                slot = (slot + 1) & mask
+            found = slots[slot]
+        if found < 0:
+            found = groups
+            groups += 1
+            example[found] = token
+            hashes[found] = mixed
+            if stop - start == 1:
+                alone[columns[start]] = found
+            else:
+                slots[slot] = found
+        group_of[token] = found
+    return group_of, example[:groups], hashes[:groups]
+
+
+@compiled
+def _same_list(offsets: Array, columns: Array, one: int, other: int) -> bool:
+    length = offsets[one + 1] - offsets[one]
+    same = offsets[other + 1] - offsets[other] == length
+    for i in range(length):
+        if not same:
+            break
+        same = columns[offsets[one] + i] == columns[offsets[other] + i]
+    return bool(same)
+
+
+@compiled
+def stable_order(items: Array, keys: Array, bound: int) -> Array:
+    """The items by their key, which is below `bound`; items of one key stay in their order. A counting sort."""
+    starts = np.zeros(bound + 1, np.int64)
+    for i in range(len(items)):
+        starts[keys[items[i]] + 1] += 1
+    for i in range(bound):
+        starts[i + 1] += starts[i]
+    order = np.empty(len(items), np.int64)
+    for i in range(len(items)):
+        key = keys[items[i]]
+        order[starts[key]] = items[i]
+        starts[key] += 1
     return order
+
+
+@compiled
+def gather_lists(offsets: Array, members: Array, counts: Array, order: Array) -> tuple[Array, Array, Array]:
+    """The lists at `order`, as new offsets, members and counts."""
+    new_offsets = np.zeros(len(order) + 1, np.int64)
+    for i in range(len(order)):
+        new_offsets[i + 1] = new_offsets[i] + offsets[order[i] + 1] - offsets[order[i]]
+    new_members = np.empty(new_offsets[-1], members.dtype)
+    new_counts = np.empty(new_offsets[-1], counts.dtype)
+    for i in range(len(order)):
+        start = offsets[order[i]]
+        for k in range(offsets[order[i] + 1] - start):
+            new_members[new_offsets[i] + k] = members[start + k]
+            new_counts[new_offsets[i] + k] = counts[start + k]
+    return new_offsets, new_members, new_counts
+
+
+@compiled
+def spread(groups: Array, group_tokens: Array) -> Array:
+    """The tokens of some groups, one after another."""
+    total = 0
+    for i in range(len(groups)):
+        total += group_tokens[groups[i] + 1] - group_tokens[groups[i]]
+    tokens = np.empty(total, np.uint32)
+    at = 0
+    for i in range(len(groups)):
+        for token in range(group_tokens[groups[i]], group_tokens[groups[i] + 1]):
+            tokens[at] = token
+            at += 1
+    return tokens
 
 
 @compiled

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment
 from dovetail.indexes.tokens.core import as_buffers, as_strings, hash_tokens
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
-from dovetail.indexes.tokens.kernels import find_tokens, gather_strings
+from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, spread
 
 Array = npt.NDArray[Any]
 
@@ -36,12 +36,22 @@ class TokenReader:
     def columns_with(self, token: int) -> Array:
         """The columns that hold the token, ascending."""
         offsets = self.arrays.posting_offsets
-        return self.arrays.posting_columns[offsets[token] : offsets[token + 1]]
+        group = self.group_of(token)
+        return self.arrays.posting_columns[offsets[group] : offsets[group + 1]]
+
+    def group_of(self, token: int) -> int:
+        """The group of tokens that exactly the same columns hold."""
+        return int(np.searchsorted(self.arrays.group_tokens, token, side="right")) - 1
+
+    def groups_of(self, column: int) -> Array:
+        """The groups whose tokens the column holds, ascending."""
+        offsets = self.arrays.set_group_offsets
+        return self.arrays.set_groups[offsets[column] : offsets[column + 1]]
 
     def set_of(self, column: int) -> tuple[Array, Array]:
         """The ids of the column's tokens, ascending, and in how many rows each stands."""
         place = slice(self.arrays.set_offsets[column], self.arrays.set_offsets[column + 1])
-        return self.arrays.set_tokens[place], self.arrays.set_counts[place]
+        return spread(self.groups_of(column), self.arrays.group_tokens), self.arrays.set_counts[place]
 
     def rows_with(self, token: int, column: int) -> int:
         """In how many rows of the column the token stands."""
