@@ -1,0 +1,61 @@
+"""What a run decides before it starts Spark."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dovetail._storage.manifest import Manifest
+from dovetail._storage.segment import SegmentRef
+from dovetail.lake.listing import Listing, TableFile
+from dovetail.pipeline.plan import Place, compare, group, read_bytes, without
+
+BIG = 1_000_000
+
+
+def file(name: str, size: int, mark: str = "m") -> TableFile:
+    return TableFile(name, f"/lake/{name}", size, mark)
+
+
+def test_compare():
+    listing = Listing({name: file(name, 1, mark) for name, mark in (("new", "1"), ("same", "1"), ("other", "2"))})
+    indexed = {name: Place("s", number, "1") for number, name in enumerate(("same", "other", "gone"))}
+    plan = compare(listing, indexed)
+    assert [found.table for found in plan.new] == ["new"]
+    assert [found.table for found in plan.changed] == ["other"]
+    assert plan.gone == ["gone"]
+    assert plan.unchanged == 1
+    assert [found.table for found in plan.to_read] == ["new", "other"]
+
+
+def test_compressed_files_count_as_what_they_become():
+    assert read_bytes(file("a.csv", 100)) == 100
+    assert read_bytes(file("a.csv.gz", 100)) == read_bytes(file("a.csv.zst", 100)) == 500
+
+
+@given(st.lists(st.integers(0, 3 * BIG), max_size=40), st.integers(1, 8))
+def test_every_file_is_in_one_group(sizes, workers):
+    files = [file(f"{number}.csv", size) for number, size in enumerate(sizes)]
+    groups = group(files, 2 * BIG, BIG, workers)
+    assert sorted(member.table for members in groups for member in members) == sorted(f.table for f in files)
+    assert all(groups)
+    for members in groups:
+        assert members == sorted(members, key=lambda member: member.table)
+        if any(member.bytes > BIG for member in members):
+            assert len(members) == 1, "a big file stands alone"
+        else:
+            assert sum(member.bytes for member in members) <= 3 * BIG + BIG, "about the target"
+    assert group(list(reversed(files)), 2 * BIG, BIG, workers) or not files
+
+
+def test_few_small_files_make_one_segment_and_many_bytes_keep_all_workers_busy():
+    assert len(group([file(f"{i}.csv", 1_000) for i in range(50)], 128 * BIG, 64 * BIG, 8)) == 1
+    assert len(group([file(f"{i}.csv", 10 * BIG) for i in range(16)], 128 * BIG, 64 * BIG, 8)) == 8
+    assert len(group([file("a.csv", 0)], BIG, BIG, 2)) == 1, "an empty file is a file"
+
+
+def test_without():
+    manifest = Manifest(3, (SegmentRef("a", "x", 3, (1,)), SegmentRef("b", "y", 2), SegmentRef("c", "z", 1)))
+    dead = [Place("a", 2, ""), Place("b", 0, ""), Place("b", 1, "")]
+    assert without(manifest, dead) == (SegmentRef("a", "x", 3, (1, 2)), SegmentRef("c", "z", 1))
+    assert without(manifest, []) == manifest.segments

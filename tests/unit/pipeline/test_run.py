@@ -1,0 +1,188 @@
+"""The verbs that write: roots, losses, resuming, and failures that reach the user as a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+import dovetail
+from dovetail._storage.directory import newest_manifest, open_writer
+from dovetail._storage.verify import verify_index
+from dovetail.api import Lake
+from dovetail.errors import BuildFailed, InputError
+from dovetail.pipeline import jobs, maintain, run, tasks, work
+from dovetail.pipeline.progress import Progress, watch
+from dovetail.pipeline.run import Request, index_lake
+from support.contents import contents_of, leftovers
+from support.pipeline import index, without_spark
+
+
+@pytest.fixture(autouse=True)
+def no_spark():
+    with without_spark():
+        yield
+
+
+@pytest.fixture
+def lake(tmp_path):
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    for number in range(5):
+        (folder / f"t{number}.csv").write_text(f"id,word\n{number},x\n")
+    return folder
+
+
+def names(to):
+    return [line.table for line in Lake(to).tables()]
+
+
+def test_a_second_run_reads_nothing(lake, tmp_path, monkeypatch):
+    index(lake, tmp_path / "idx")
+    monkeypatch.setattr(run, "spark_session", None)  # calling it would fail
+    report = index(lake, tmp_path / "idx")
+    assert (report.added, report.changed, report.removed, report.unchanged) == (0, 0, 0, 5)
+    assert (report.tables, report.columns, report.rows) == (5, 10, 5)
+    assert report.generation == newest_manifest(tmp_path / "idx").generation == 2
+
+
+def test_great_losses_are_refused(lake, tmp_path):
+    index(lake, tmp_path / "idx")
+    for number in range(3):
+        (lake / f"t{number}.csv").unlink()
+    with pytest.raises(InputError, match=r"3 of 5 indexed tables are no longer under .*--allow-drop"):
+        index(lake, tmp_path / "idx", allow_drop=False)
+    assert len(names(tmp_path / "idx")) == 5
+    assert index(lake, tmp_path / "idx", allow_drop=True).removed == 3
+    assert len(names(tmp_path / "idx")) == 2
+
+
+def test_half_may_go(lake, tmp_path):
+    index(lake, tmp_path / "idx")
+    for number in range(2):
+        (lake / f"t{number}.csv").unlink()
+    assert index(lake, tmp_path / "idx", allow_drop=False).removed == 2
+
+
+def test_a_lake_that_is_gone_drops_nothing(lake, tmp_path):
+    index(lake, tmp_path / "idx")
+    lake.rename(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="There is no file or folder"):
+        index(lake, tmp_path / "idx")
+    assert len(names(tmp_path / "idx")) == 5
+
+
+def test_another_root_needs_add(lake, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "t1.csv").write_text("id\n77\n")
+    index(lake, tmp_path / "idx")
+    with pytest.raises(InputError, match="add --add"):
+        index(other, tmp_path / "idx")
+    index(other, tmp_path / "idx", add=True)
+    assert names(tmp_path / "idx") == ["other/t1.csv", *(f"t{number}.csv" for number in range(5))]
+    assert index(lake, tmp_path / "idx").unchanged == 6, "both roots are remembered"
+
+
+def test_globs_are_remembered(lake, tmp_path):
+    index(lake, tmp_path / "idx", exclude=("t1*",))
+    assert "t1.csv" not in names(tmp_path / "idx")
+    assert index(lake, tmp_path / "idx").added == 0
+    assert index(lake, tmp_path / "idx", exclude=()).added == 1
+
+
+def test_a_stopped_run_goes_on_where_it_was(lake, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "_GROUPS_A_BATCH", 1)
+    monkeypatch.setattr(run, "group", lambda files, *_: [[file] for file in files])
+    real = jobs.SparkBuild.run
+    batches = []
+
+    def stop_at_the_second(build, groups):
+        batches.append([file.table for members in groups for file in members])
+        if len(batches) == 2:
+            raise KeyboardInterrupt
+        return real(build, groups)
+
+    monkeypatch.setattr(jobs.SparkBuild, "run", stop_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        index(lake, tmp_path / "idx")
+    done = names(tmp_path / "idx")
+    assert done == sorted(batches[0])
+    assert 0 < len(done) < 5
+    assert verify_index(tmp_path / "idx").problems == ()
+    assert Lake(tmp_path / "idx").info()["tables"] == len(done), "counted though the run had not come to counting"
+    report = index(lake, tmp_path / "idx")
+    assert (report.added, report.unchanged, report.tables) == (5 - len(done), len(done), 5)
+    assert leftovers(tmp_path / "idx") == set()
+
+
+def test_a_stopped_run_whose_rest_is_gone_still_counts(lake, tmp_path, monkeypatch):
+    test_a_stopped_run_goes_on_where_it_was(lake, tmp_path, monkeypatch)
+    to = tmp_path / "idx"
+    with open_writer(to) as writer:
+        writer.commit(writer.manifest.next(statistics={}))  # as after a commit in the middle of a run
+    assert index(lake, to).tables == 5
+    assert newest_manifest(to).statistics["tables"] == 5
+
+
+@pytest.mark.parametrize("step", ["prepare_big", "stage_big", "build_group"])
+def test_a_task_that_cannot_write_ends_the_run_with_a_sentence(lake, tmp_path, monkeypatch, step):
+    index(lake, tmp_path / "idx", tables=("t0.csv",))
+    before = contents_of(tmp_path / "idx")
+    (lake / "big.csv").write_text("id\n" + "".join(f"{i}\n" for i in range(300_000)))
+    monkeypatch.setattr(work, step, lambda task: {"failed": "No space left on device"})
+    with pytest.raises(BuildFailed, match=r"Cannot write to .*idx: No space left on device\. What was committed stays"):
+        index(lake, tmp_path / "idx", tables=("*",))
+    assert contents_of(tmp_path / "idx") == before
+    assert leftovers(tmp_path / "idx") == set()
+
+
+def test_compaction_of_empty_files(tmp_path):
+    """Files without a byte make segments without a byte."""
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    for name in ("a.csv", "b.csv"):
+        (lake / name).write_text("")
+        index(lake, tmp_path / "idx")
+    before = contents_of(tmp_path / "idx")
+    done = maintain.compact(tmp_path / "idx")
+    assert (done.segments_before, done.segments_after) == (2, 1)
+    assert contents_of(tmp_path / "idx") == before
+
+
+def test_compaction_leaves_what_is_full_and_clean(lake, tmp_path):
+    to = tmp_path / "idx"
+    with without_spark(30):
+        index(lake, to)
+        dovetail.compact(to)
+        first = newest_manifest(to)
+        done = dovetail.compact(to)
+    assert newest_manifest(to) == first
+    assert done.generation == first.generation
+    assert done.bytes_before == done.bytes_after > 0
+
+
+def test_the_plan_is_told_before_the_work(lake, tmp_path):
+    told: list[Progress] = []
+    index_lake(Request(str(lake), tmp_path / "idx"), told.append)
+    assert told[0].stage == "plan"
+    assert told[0].total == 5
+    assert told[0].disk > 0 < told[0].free
+    assert told[-1] == Progress("build", 5, 5)
+
+
+def test_watch_counts_what_tasks_mark(tmp_path):
+    told: list[Progress] = []
+    (tmp_path / "1").write_bytes(b"...")
+    (tmp_path / "2").write_bytes(b"..")
+    with watch(tmp_path, 9, told.append):
+        while not told:
+            pass
+    assert told[0] == Progress("build", 9, 5)
+    assert told[-1] == Progress("build", 9, 9)
+
+
+def test_the_reason_of_a_failed_task_is_the_workers_own():
+    spark = Exception(
+        "Job aborted due to stage failure\norg.apache.spark.api.python.PythonException: Traceback (most recent call "
+        'last):\n  File "x.py", line 3\nValueError: the worker said this\n\tat org.apache.spark.Something\n'
+    )
+    assert tasks._reason(spark) == "A Spark task failed for good: ValueError: the worker said this"
