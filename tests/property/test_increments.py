@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import Phase, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
