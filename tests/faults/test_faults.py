@@ -19,6 +19,7 @@ from dovetail._storage.verify import verify_index
 from dovetail.api import Lake
 from dovetail.errors import NotAnIndex
 from dovetail.pipeline.maintain import compact, remove_tables
+from dovetail.settings import Settings
 from support.contents import contents_of, leftovers
 from support.pipeline import index, without_spark
 from support.processes import assert_one_sentence, dovetail, family, start, wait_until, workers
@@ -48,6 +49,13 @@ def fresh(lake, tmp_path_factory):
     return contents_of(to)
 
 
+def begun(lake: Path, to: Path) -> Path:
+    """An index of one table, to be gone on with."""
+    with without_spark():
+        index(lake, to, settings=Settings(segment_mb=1, slice_mb=1, memory_mb=64), tables=("t01.csv",))
+    return to
+
+
 def kill_whole(process: subprocess.Popen[str]) -> None:
     """Kill the driver alone, as an out-of-memory killer does, and wait until those that it started have gone too."""
     children = family(process)
@@ -69,11 +77,11 @@ def test_kill_9_of_the_driver_at_any_moment(lake, fresh, tmp_path):
     chance = random.Random()
     committed: set[str] = set()
     moments = [
-        lambda: generation(to) == 1 and chance.random() < 0.02,  # while Spark starts
-        lambda: (to / "staging" / "slices").exists() or generation(to) > 1,
+        lambda: (to / "writer.lock").exists() and chance.random() < 0.01,  # while Spark starts
+        lambda: (to / "staging" / "slices").exists(),
         lambda: any((to / "segments").glob("*/tokens.dvt")) and chance.random() < 0.1,
-        lambda: generation(to) > before + 1,  # right after a commit
-        lambda: generation(to) > before and chance.random() < 0.02,
+        lambda: generation(to) > before,  # right after a commit
+        lambda: (to / "staging" / "progress").exists() and chance.random() < 0.01,
     ]
     for moment in moments:
         before = generation(to)
@@ -116,9 +124,9 @@ def test_kill_9_of_a_worker(lake, fresh, tmp_path):
 
 def test_interrupt(lake, tmp_path):
     """Ctrl-C reaches every process of the terminal's group."""
-    to = tmp_path / "idx"
-    process = start("index", lake, "--to", to, *SETTINGS)
-    wait_until(lambda: process.poll() is not None or any((to / "segments").glob("*/*.dvt")))
+    to = begun(lake, tmp_path / "idx")
+    process = start("index", lake, "--to", to, "--tables", "*")
+    wait_until(lambda: process.poll() is not None or len(list((to / "segments").iterdir())) > 1)
     children = family(process)
     os.killpg(process.pid, signal.SIGINT)
     output, errors = process.communicate(timeout=60)
@@ -126,21 +134,25 @@ def test_interrupt(lake, tmp_path):
     assert "run the same command again to go on" in assert_one_sentence(done, 130)
     assert psutil.wait_procs(children, timeout=30)[1] == []
     assert verify_index(to).problems == ()
+    assert "t01.csv" in contents_of(to)
     with without_spark():
-        index(lake, to)
+        index(lake, to, settings=None, tables=("*",))
     assert len(Lake(to).tables()) == TABLES
     assert leftovers(to) == set()
 
 
 def test_two_writers_at_once(lake, tmp_path):
-    to = tmp_path / "idx"
-    first = start("index", lake, "--to", to, *SETTINGS)
-    wait_until(lambda: generation(to) > 0)
+    to = begun(lake, tmp_path / "idx")
+    first = start("index", lake, "--to", to, "--tables", "*")
+    wait_until(lambda: (to / "staging").exists())
+    first.send_signal(signal.SIGSTOP)  # it stays the writer for as long as the others try
     for command in (("index", lake, "--to", to), ("remove", to, "*"), ("compact", to)):
         assert "Another process is writing" in assert_one_sentence(dovetail(*command), 2)
-    assert first.poll() is None, "the first was still at work"
+    assert dovetail("tables", to).returncode == 0, "readers are not kept waiting"
+    first.send_signal(signal.SIGCONT)
     kill_whole(first)
     assert verify_index(to).problems == ()
+    assert dovetail("remove", to, "t01.csv").returncode == 0, "its lock has gone with it"
 
 
 @contextlib.contextmanager

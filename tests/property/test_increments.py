@@ -144,6 +144,4 @@ class Increments(RuleBasedStateMachine):
 
 
 TestIncrements = Increments.TestCase
-TestIncrements.settings = settings(
-    max_examples=25, stateful_step_count=15, phases=[Phase.reuse, Phase.generate, Phase.shrink]
-)
+TestIncrements.settings = settings(max_examples=25, stateful_step_count=15)
