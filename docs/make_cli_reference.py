@@ -1,6 +1,6 @@
 """Writes docs/reference/cli.md from the commands themselves. A test fails where the page is stale.
 
-    python docs/make_cli_reference.py
+python docs/make_cli_reference.py
 """
 
 from __future__ import annotations

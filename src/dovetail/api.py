@@ -19,10 +19,10 @@ from dovetail._storage.segment import Segment
 from dovetail._storage.verify import Verification, verify_index
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
-from dovetail.catalog.statistics import failed_tables, statistics_of
+from dovetail.catalog.statistics import Skipped, failed_tables, statistics_of
 from dovetail.errors import UnknownName
 from dovetail.indexes.tokens import TokenReader
-from dovetail.lake.listing import Skipped, matches
+from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from support.sample import SAMPLE_LAKE
+
+from dovetail import Lake, index, remove
 
 DOVETAIL = Path(sys.executable).with_name("dovetail")
 
@@ -29,7 +32,10 @@ def test_index_with_spark_equals_the_index_without(tmp_path, sample_index):
     assert ours == theirs
 
 
-def test_an_interrupt_ends_in_a_sentence_and_loses_nothing(tmp_path):
+def test_an_interrupt_ends_in_a_sentence_and_loses_nothing(tmp_path, sample_index):
+    shutil.copytree(sample_index, tmp_path / "idx")
+    lake = Lake(tmp_path / "idx")
+    remove(tmp_path / "idx", "geo/*")
     command = [DOVETAIL, "index", SAMPLE_LAKE, "--to", tmp_path / "idx"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     first = process.stderr.readline()
@@ -39,6 +45,8 @@ def test_an_interrupt_ends_in_a_sentence_and_loses_nothing(tmp_path):
     assert process.returncode == 130
     assert rest.strip() == "Stopped. What was committed stays; run the same command again to go on."
     assert run("verify", tmp_path / "idx").returncode == 0
+    kept = [line.table for line in lake.tables() if not line.table.startswith("geo/")]
+    assert [line.table for line in Lake(tmp_path / "idx").tables()] == kept
 
 
 def test_the_online_half_imports_no_pyspark(sample_index):
@@ -67,3 +75,13 @@ def test_a_reader_of_the_output_that_goes_away_is_no_error(sample_index):
     process.stdout.close()
     assert b"Traceback" not in process.stderr.read()
     assert process.wait(timeout=60) == 0
+
+
+def test_relative_paths_hold_after_a_change_of_folder(tmp_path, monkeypatch):
+    """Spark's workers keep the folder of the process in which Spark was first started."""
+    for name in ("one", "two"):
+        (tmp_path / name / "lake").mkdir(parents=True)
+        (tmp_path / name / "lake" / "a.csv").write_text(f"id,name\n1,{name}\n")
+        monkeypatch.chdir(tmp_path / name)
+        assert index("lake", "idx").tables == 1
+        assert Lake("idx").find(name)

@@ -15,17 +15,11 @@ NOT_A_TABLE = "notes.csv"
 ALLOWED_LICENCES = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "CC0-1.0"}
 MAX_BYTES = 3_000_000
 
-pytestmark = pytest.mark.skipif(
-    not LAKE.is_dir(), reason="the sample lake ships with the source tree only"
-)
+pytestmark = pytest.mark.skipif(not LAKE.is_dir(), reason="the sample lake ships with the source tree only")
 
 
 def lake_files() -> set[str]:
-    return {
-        path.relative_to(LAKE).as_posix()
-        for path in LAKE.rglob("*")
-        if path.is_file() and path != ORIGINS
-    }
+    return {path.relative_to(LAKE).as_posix() for path in LAKE.rglob("*") if path.is_file() and path != ORIGINS}
 
 
 def origin_rows() -> list[dict[str, str]]:

@@ -121,7 +121,8 @@ def open_writer(path: Path, create: Manifest | None = None) -> Iterator[IndexWri
         generation = _newest_generation(path)
         manifest = _read_manifest(path, generation) if generation else create
         assert manifest is not None
-        writer = IndexWriter(path, manifest)
+        # Workers may have another working folder than the driver.
+        writer = IndexWriter(path.absolute(), manifest)
         writer.clean_segments()
         writer.clean_staging()
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,17 @@ from dovetail._storage.segment import Segment
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.tokens import TokenReader
-from dovetail.lake.listing import Skipped
 
 Array = npt.NDArray[Any]
 _HASH_RANGES = 64
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file of the lake that is in the catalog with an error instead of columns."""
+
+    path: str
+    reason: str
 
 
 def statistics_of(segments: Sequence[Segment]) -> dict[str, int]:

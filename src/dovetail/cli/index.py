@@ -19,17 +19,21 @@ from dovetail.pipeline.report import Report
 from dovetail.settings import SETTINGS, Settings
 
 _SHOWN_SKIPS = 10
+_REMEMBERED = "May be repeated; the index remembers it until '' is given."
 
 
 @click.command("index", short_help="Index a lake, or bring its index up to date.")
 @click.argument("lake")
 @click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
-@click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out tables whose path matches. May be repeated.")
+@click.option("--tables", multiple=True, metavar="GLOB", help=f"Only tables whose path matches. {_REMEMBERED}")
+@click.option("--exclude", multiple=True, metavar="GLOB", help=f"Leave out tables whose path matches. {_REMEMBERED}")
 @click.option(
-    "--dialect", "dialects", multiple=True, metavar="GLOB:DIALECT",
-    help="Read matching text files so, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. May be repeated.",
-)  # fmt: skip
+    "--dialect",
+    "dialects",
+    multiple=True,
+    metavar="GLOB:DIALECT",
+    help=f"Read matching text files so, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. {_REMEMBERED}",
+)
 @click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
 @click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped.")
@@ -64,7 +68,7 @@ def index_command(
     from dovetail.pipeline.run import Request, index_lake
 
     request = Request(
-        lake, to, add, allow_drop, tables or None, exclude or None, _dialects(dialects), _settings(choices),
+        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), _settings(choices),
         **({"master": master} if master else {}),
     )  # fmt: skip
     with _ProgressBar(lake) as bar:
@@ -143,15 +147,20 @@ def _what_was_done(report: Report) -> str:
     return " · ".join(filter(None, facts))
 
 
+def _globs(written: tuple[str, ...]) -> tuple[str, ...] | None:
+    """None where nothing was said; an empty glob forgets what the index remembers."""
+    return tuple(filter(None, written)) if written else None
+
+
 def _dialects(written: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:
     pairs = []
-    for text in written:
+    for text in filter(None, written):
         pattern, colon, dialect = text.partition(":")
         if not (pattern and colon and dialect):
             raise InputError(f"--dialect {text!r} is not of the form GLOB:DIALECT, e.g. '*.txt:delimiter=|'.")
         parse_override(dialect)
         pairs.append((pattern, dialect))
-    return tuple(pairs) or None
+    return tuple(pairs) if written else None
 
 
 def _settings(choices: tuple[str, ...]) -> Settings | None:

@@ -1,7 +1,7 @@
 """Which tables there are: walks a lake's root without reading any file.
 
 Nothing outside the root is ever read: links are not followed. A link that points into the lake would name a table a
-second time, and one that points out of it is reported.
+second time, and one that points out of it is refused.
 """
 
 from __future__ import annotations
@@ -9,21 +9,14 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dovetail.errors import InputError
 from dovetail.lake.formats import format_of
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A file that is not in the index as a table, and why."""
-
-    path: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +47,15 @@ class Root:
             raise InputError(f"There is no folder {folder}, which {source} looks into.")
         return cls(str(folder.resolve()), "/".join(parts[fixed:]))
 
+    @property
+    def names_one_file(self) -> bool:
+        return self.pattern == glob.escape(self.pattern_as_name)
+
+    @property
+    def pattern_as_name(self) -> str:
+        """The name that the pattern is the escaped form of, where it is one."""
+        return re.sub(r"\[([*?[])\]", r"\1", self.pattern)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -74,51 +76,63 @@ class TableFile:
     bytes: int
     fingerprint: str
     dialect: str = ""
-
-
-@dataclass
-class Listing:
-    """The table files of a lake by id, and what was seen but left out."""
-
-    files: dict[str, TableFile] = field(default_factory=dict)
-    skipped: list[Skipped] = field(default_factory=list)
+    refused: str = ""  # why it is not even to be opened
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a glob matches a table's id. `*` also matches `/`; `**/` may match nothing."""
-    return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name, pattern.replace("**/", ""))
+    """Whether a glob matches a table's id. `*` also matches `/`; `**/` may match nothing; an id matches itself."""
+    globs = (pattern, pattern.replace("**/", ""))
+    return name == pattern or any(fnmatch.fnmatchcase(name, glob) for glob in globs)
 
 
 def fingerprint(status: os.stat_result, readable: bool, dialect: str) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
 
 
-def list_lake(roots: Iterable[Root]) -> Listing:
-    listing = Listing()
+def list_lake(roots: Iterable[Root]) -> dict[str, TableFile]:
+    """Every file that may be a table, or would be one if it could be read, by its id."""
+    files = {}
     for root in roots:
         if not Path(root.path).is_dir():
             raise InputError(f"The lake's folder {root.path} is not there. Is its disk mounted?")
-        for path in _walk(root, listing):
-            name = path.relative_to(root.path).as_posix()
+        for path, refused in _walk(root):
+            name = path.relative_to(root.path).as_posix().encode("utf-8", "backslashreplace").decode()
             if _is_wanted(root, name):
-                _add(listing, root, path, name)
-    return listing
+                file = _table_file(root, path, name, refused)
+                files[file.table] = file
+    return files
 
 
-def _walk(root: Root, listing: Listing) -> Iterator[Path]:
-    def report(error: OSError) -> None:
-        listing.skipped.append(Skipped(str(error.filename), f"folder cannot be listed: {error.strerror}"))
+def _walk(root: Root) -> Iterator[tuple[Path, str]]:
+    """The paths under a root, each with the reason to refuse it, or none."""
+    unlisted: list[tuple[Path, str]] = []
 
-    for folder, subfolders, names in os.walk(root.path, onerror=report):
+    def note(error: OSError) -> None:
+        unlisted.append((Path(error.filename), f"folder cannot be listed: {error.strerror}"))
+
+    folders: Iterable[tuple[str, list[str], list[str]]] = os.walk(root.path, onerror=note)
+    if root.names_one_file:
+        folders = [(root.path, [], [root.pattern_as_name])]
+    for folder, subfolders, names in folders:
+        for name in subfolders:
+            if _leaves(Path(folder, name), root):
+                yield Path(folder, name), "link that leaves the lake"
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in [*subfolders, *names]:
-            link = Path(folder, name)
-            if link.is_symlink() and not link.resolve().is_relative_to(root.path):
-                listing.skipped.append(Skipped(_printable(link, root), "link that leaves the lake"))
         for name in sorted(names):
             path = Path(folder, name)
-            if not name.startswith(".") and format_of(name) and not path.is_symlink():
-                yield path
+            if name.startswith(".") or not format_of(name):
+                continue
+            if _leaves(path, root):
+                yield path, "link that leaves the lake"
+            elif not path.is_symlink():
+                yield path, ""
+        yield from unlisted
+        unlisted.clear()
+    yield from unlisted
+
+
+def _leaves(path: Path, root: Root) -> bool:
+    return path.is_symlink() and not path.resolve().is_relative_to(root.path)
 
 
 def _is_wanted(root: Root, name: str) -> bool:
@@ -129,25 +143,19 @@ def _is_wanted(root: Root, name: str) -> bool:
     return not any(matches(name, pattern) for pattern in root.exclude)
 
 
-def _add(listing: Listing, root: Root, path: Path, name: str) -> None:
-    table = root.prefix + name
-    try:
-        table.encode()
-        status = path.stat()
-    except UnicodeEncodeError:
-        listing.skipped.append(Skipped(_printable(path, root), "file name is not valid UTF-8"))
-        return
-    except FileNotFoundError:
-        listing.skipped.append(Skipped(table, "vanished"))
-        return
-    if not path.is_file():
-        listing.skipped.append(Skipped(table, "not a regular file"))
-        return
+def _table_file(root: Root, path: Path, name: str, refused: str) -> TableFile:
     dialect = next((dialect for pattern, dialect in root.dialects if matches(name, pattern)), "")
-    readable = os.access(path, os.R_OK)
-    mark = fingerprint(status, readable, dialect)
-    listing.files[table] = TableFile(table, str(path), status.st_size, mark, dialect)
-
-
-def _printable(path: Path, root: Root) -> str:
-    return root.prefix + path.relative_to(root.path).as_posix().encode("utf-8", "backslashreplace").decode()
+    if not refused:
+        try:
+            status = path.stat()
+            if path.is_file():
+                readable = os.access(path, os.R_OK)
+                mark = fingerprint(status, readable, dialect)
+                str(path).encode()
+                return TableFile(root.prefix + name, str(path), status.st_size, mark, dialect)
+            refused = "not a regular file"
+        except FileNotFoundError:
+            refused = "vanished"
+        except UnicodeEncodeError:
+            refused = "file name is not valid UTF-8"
+    return TableFile(root.prefix + name, name, 0, f"refused: {refused}", refused=refused)

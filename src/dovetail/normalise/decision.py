@@ -12,12 +12,12 @@ MIXED_SHARE_PERCENT = 10
 
 
 def decide(evidence: TypeEvidence) -> ColumnType:
-    """The type of a column. ``na`` is null where everything else is numbers, dates or nothing at all."""
+    """The type of a column. ``na`` is null where everything else is numbers, dates, booleans or nothing at all."""
     present = frozenset(kind for kind in ValueClass if evidence.class_rows[kind])
     others = present - {ValueClass.MISSING, ValueClass.MARKER, ValueClass.NOT_AVAILABLE}
     if others <= {ValueClass.SENTINEL}:
         return ColumnType("empty", na_is_null=True, sentinels_are_null=True)
-    na_is_null = others <= {*NUMBERS, *DATES, ValueClass.LEADING_ZERO}
+    na_is_null = others <= {*NUMBERS, *DATES, ValueClass.LEADING_ZERO} or others == {ValueClass.BOOLEAN}
     values = others if na_is_null else present - {ValueClass.MISSING, ValueClass.MARKER}
     date_format = format_of(values)
     if date_format is not None:

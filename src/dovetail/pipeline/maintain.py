@@ -10,7 +10,7 @@ from dovetail._spark.session import LOCAL, spark_session
 from dovetail._storage.directory import Snapshot, open_snapshot, open_writer
 from dovetail._storage.segment import Segment
 from dovetail.lake.listing import matches
-from dovetail.pipeline.commit import commit_segments
+from dovetail.pipeline.commit import commit
 from dovetail.pipeline.jobs import SparkBuild
 from dovetail.pipeline.plan import live_tables, without
 from dovetail.pipeline.progress import Progress, watch
@@ -35,7 +35,8 @@ def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
         indexed = live_tables(open_snapshot(index))
         found = sorted(table for table in indexed if any(matches(table, pattern) for pattern in wanted))
         if found:
-            commit_segments(writer, without(writer.manifest, (indexed[table] for table in found)))
+            segments = without(writer.manifest, (indexed[table] for table in found))
+            commit(writer, writer.manifest.next(segments=segments))
     return found
 
 
@@ -52,7 +53,7 @@ def compact(index: Path, master: str = LOCAL, progress: Callable[[Progress], Non
                 with watch(build.progress, tables, progress):
                     refs = build.merge(groups)
             kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)
-            commit_segments(writer, (*kept, *refs))
+            commit(writer, writer.manifest.next(segments=(*kept, *refs)))
         after = open_snapshot(index)
     return Compaction(
         len(snapshot.segments),

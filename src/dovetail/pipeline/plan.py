@@ -11,7 +11,7 @@ from dovetail._storage.segment import SegmentRef
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.lake.formats import format_of
-from dovetail.lake.listing import Listing, TableFile
+from dovetail.lake.listing import TableFile
 
 # How many times its size on disk a compressed file has when read, about.
 _EXPANSION = {"": 1, "gz": 5, "zst": 5}
@@ -55,16 +55,16 @@ def live_tables(snapshot: Snapshot) -> dict[str, Place]:
     return places
 
 
-def compare(listing: Listing, indexed: dict[str, Place]) -> Plan:
+def compare(files: dict[str, TableFile], indexed: dict[str, Place]) -> Plan:
     plan = Plan()
-    for table, file in listing.files.items():
+    for table, file in files.items():
         if table not in indexed:
             plan.new.append(file)
         elif indexed[table].fingerprint != file.fingerprint:
             plan.changed.append(file)
         else:
             plan.unchanged += 1
-    plan.gone = [table for table in indexed if table not in listing.files]
+    plan.gone = [table for table in indexed if table not in files]
     return plan
 
 

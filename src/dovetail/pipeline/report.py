@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dovetail.lake.listing import Skipped
+from dovetail.catalog.statistics import Skipped
 
 
 @dataclass

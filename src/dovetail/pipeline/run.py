@@ -10,11 +10,10 @@ batch     a few groups at a time go through Spark:
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,10 @@ from dovetail._storage.directory import IndexWriter, open_snapshot, open_writer
 from dovetail._storage.manifest import Manifest
 from dovetail.catalog.statistics import failed_tables
 from dovetail.errors import InputError
-from dovetail.lake.listing import Listing, Root, TableFile, list_lake
-from dovetail.pipeline.commit import commit_segments
+from dovetail.lake.listing import Root, TableFile, list_lake
+from dovetail.pipeline.commit import commit
 from dovetail.pipeline.jobs import SparkBuild
-from dovetail.pipeline.plan import Place, Plan, compare, group, live_tables, without
+from dovetail.pipeline.plan import Place, Plan, compare, group, live_tables, read_bytes, without
 from dovetail.pipeline.progress import Progress, watch
 from dovetail.pipeline.report import Report
 from dovetail.settings import MB, Settings
@@ -35,7 +34,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _GROUPS_A_BATCH = 8
-_DISK_SHARE = 1.5  # bytes of index and scratch for a byte of raw table, at most about
+# Of an index and what building it sets aside, at most about: bytes in any case, and for a byte that is read.
+_DISK_BYTES = 100_000
+_DISK_SHARE = 2.0
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,24 @@ def index_lake(request: Request, progress: Callable[[Progress], None] = lambda _
     begun = time.perf_counter()
     root = Root.of(request.source)
     with open_writer(request.to, create=Manifest(0, settings=request.settings or Settings())) as writer:
+        _refuse_other_settings(writer.manifest, request)
         roots = _roots(writer.manifest, root, request)
-        listing = list_lake(roots)
         indexed = live_tables(open_snapshot(request.to)) if writer.manifest.generation else {}
-        plan = compare(listing, indexed)
+        plan = compare(list_lake(roots), indexed)
         _refuse_great_loss(plan, indexed, root, request)
         report = _bring_up_to_date(writer, roots, plan, indexed, request, progress)
-        _finish_report(report, writer, listing)
+        _finish_report(report, writer)
     report.seconds = time.perf_counter() - begun
     return report
+
+
+def _refuse_other_settings(manifest: Manifest, request: Request) -> None:
+    if request.settings not in (None, manifest.settings):
+        raise InputError(
+            f"The settings of {request.to} were frozen when it was created "
+            f"({', '.join(f'{name} {value}' for name, value in manifest.settings.to_json().items())}). "
+            "For others, make a new index."
+        )
 
 
 def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]:
@@ -77,7 +87,7 @@ def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]
     }
     for number, old in enumerate(known):
         if (old.path, old.pattern) == (root.path, root.pattern):
-            known[number] = dataclasses.replace(old, **chosen)
+            known[number] = replace(old, **chosen)
             return tuple(known)
     if known and not request.add:
         raise InputError(
@@ -87,7 +97,7 @@ def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]
     prefix = f"{Path(root.path).name}/" if known else ""
     if any(prefix == old.prefix for old in known):
         raise InputError(f"The index already has a root called {prefix.rstrip('/')}; rename one of the two folders.")
-    return (*known, dataclasses.replace(root, prefix=prefix, **chosen))
+    return (*known, replace(root, prefix=prefix, **chosen))
 
 
 def _remembered(manifest: Manifest) -> tuple[Root, ...]:
@@ -99,7 +109,7 @@ def _refuse_great_loss(plan: Plan, indexed: dict[str, Place], root: Root, reques
     if len(plan.gone) * 2 > len(indexed) and not request.allow_drop:
         raise InputError(
             f"Stopped before writing: {len(plan.gone):,} of {len(indexed):,} indexed tables are no longer under "
-            f"{root.path}. If that is meant, add --allow-drop."
+            f"{root.path}, or no longer among those that are wanted. If that is meant, add --allow-drop."
         )
 
 
@@ -115,23 +125,27 @@ def _bring_up_to_date(
         added=len(plan.new), changed=len(plan.changed), removed=len(plan.gone), unchanged=plan.unchanged,
         bytes_read=sum(file.bytes for file in plan.to_read),
     )  # fmt: skip
-    segments = without(writer.manifest, (indexed[table] for table in plan.gone))
-    known = writer.manifest
-    if segments != known.segments or roots != _remembered(known) or not (known.statistics or plan.to_read):
-        commit_segments(writer, segments, last=not plan.to_read, roots=tuple(root.to_json() for root in roots))
+    base = writer.manifest.next(
+        segments=without(writer.manifest, (indexed[table] for table in plan.gone)),
+        roots=tuple(root.to_json() for root in roots),
+    )
     if plan.to_read:
         free = shutil.disk_usage(writer.path).free
-        progress(Progress("plan", len(plan.to_read), disk=int(report.bytes_read * _DISK_SHARE), free=free))
+        disk = _DISK_BYTES + int(sum(map(read_bytes, plan.to_read)) * _DISK_SHARE)
+        progress(Progress("plan", len(plan.to_read), disk=disk, free=free))
         started = time.perf_counter()
         with spark_session(request.master) as session:
             report.spark_start_seconds = time.perf_counter() - started
-            _build_all(session, writer, plan.to_read, indexed, progress)
+            _build_all(session, writer, base, plan.to_read, indexed, progress)
+    elif plan.gone or roots != _remembered(writer.manifest) or not writer.manifest.statistics:
+        commit(writer, base)
     return report
 
 
 def _build_all(
     session: SparkSession,
     writer: IndexWriter,
+    manifest: Manifest,
     files: list[TableFile],
     indexed: dict[str, Place],
     progress: Callable[[Progress], None],
@@ -146,15 +160,16 @@ def _build_all(
             batch = groups[start : start + size]
             refs = build.run(batch)
             replaced = [indexed[file.table] for files in batch for file in files if file.table in indexed]
-            segments = (*without(writer.manifest, replaced), *refs)
-            commit_segments(writer, segments, last=start + size >= len(groups))
+            manifest = replace(manifest, segments=(*without(manifest, replaced), *refs))
+            commit(writer, manifest, last=start + size >= len(groups))
+            manifest = manifest.next()
             build.clear()
 
 
-def _finish_report(report: Report, writer: IndexWriter, listing: Listing) -> None:
-    """What the index holds now, and every file of the lake that is not in it."""
+def _finish_report(report: Report, writer: IndexWriter) -> None:
+    """What the index holds now."""
     manifest = writer.manifest
     report.generation, report.segments = manifest.generation, len(manifest.segments)
     for name, value in manifest.statistics.items():
         setattr(report, name, value)
-    report.skipped = [*listing.skipped, *failed_tables(open_snapshot(writer.path))]
+    report.skipped = failed_tables(open_snapshot(writer.path))

@@ -87,6 +87,8 @@ def current_mark(file: TableFile) -> str:
 
 def scan(file: TableFile) -> RawTable:
     """Read a whole table. A file that changes meanwhile is read again; never is a half of each indexed."""
+    if file.refused:
+        return unreadable(file, file.refused, file.fingerprint)
     for _ in range(_ATTEMPTS):
         before = current_mark(file)
         if not before:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
-from dovetail.lake.listing import Listing, TableFile
+from dovetail.lake.listing import TableFile
 from dovetail.pipeline.plan import Place, compare, group, read_bytes, without
 
 BIG = 1_000_000
@@ -18,9 +18,9 @@ def file(name: str, size: int, mark: str = "m") -> TableFile:
 
 
 def test_compare():
-    listing = Listing({name: file(name, 1, mark) for name, mark in (("new", "1"), ("same", "1"), ("other", "2"))})
+    files = {name: file(name, 1, mark) for name, mark in (("new", "1"), ("same", "1"), ("other", "2"))}
     indexed = {name: Place("s", number, "1") for number, name in enumerate(("same", "other", "gone"))}
-    plan = compare(listing, indexed)
+    plan = compare(files, indexed)
     assert [found.table for found in plan.new] == ["new"]
     assert [found.table for found in plan.changed] == ["other"]
     assert plan.gone == ["gone"]
