@@ -24,15 +24,15 @@ test: $(READY) lint types ## lint, types and all tests
 	@$(BIN)/python -m pytest
 
 lint: $(READY) ## style, with ruff
-	@$(BIN)/ruff check src tests benchmarks examples
-	@$(BIN)/ruff format --check src tests benchmarks examples
+	@$(BIN)/ruff check src tests benchmarks examples docs
+	@$(BIN)/ruff format --check src tests benchmarks examples docs
 
 types: $(READY) ## types, with mypy
 	@$(BIN)/mypy
 
 format: $(READY) ## rewrite the code in the project's format
-	@$(BIN)/ruff check --fix --quiet src tests benchmarks examples
-	@$(BIN)/ruff format --quiet src tests benchmarks examples
+	@$(BIN)/ruff check --fix --quiet src tests benchmarks examples docs
+	@$(BIN)/ruff format --quiet src tests benchmarks examples docs
 
 clean: ## remove .venv and everything that was made
 	rm -rf .venv sample-lake.idx .pytest_cache .mypy_cache .ruff_cache

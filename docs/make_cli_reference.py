@@ -23,7 +23,7 @@ Answers go to standard output; progress, notes and errors to standard error.
 |---|---|
 | 0 | done |
 | 1 | nothing was found; or, with `--strict`, a file was skipped; or `verify` found damage |
-| 2 | bad input, a damaged or foreign index, another writer, or a target that cannot be written: one sentence says what to do |
+| 2 | bad input, a damaged or foreign index, another writer, a target that cannot be written: one sentence says more |
 | 130 | interrupted with Ctrl-C; what was committed stays |
 
 The keys of `--json` are in [json.md](json.md), the settings of `index --set` in [settings.md](settings.md).

@@ -10,9 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.sample import SAMPLE_LAKE
-
 from dovetail import Lake, index, remove
+from support.sample import SAMPLE_LAKE
 
 DOVETAIL = Path(sys.executable).with_name("dovetail")
 

@@ -36,11 +36,7 @@ from dovetail.normalise.dates import FORMATS
 
 MARKS = "\u0301\u0308\u030a\u0327\u0331\u0345\u3099\u1161\u11a8\u200b\u200c\u200d\u00ad\ufeff\u00a0\u3000\t "
 LETTERS = "ĳǰİıſẞΐᾳΣςAaEeHhIiSsＡａ１ÅÖçŒЖжΩωἈカガ가한漢🎈１\u212b\u2126\u1100\x00\x1f"
-text = (
-    st.text()
-    | st.text(MARKS + LETTERS, max_size=12)
-    | st.text(st.characters(max_codepoint=0x24F), max_size=12)
-)
+text = st.text() | st.text(MARKS + LETTERS, max_size=12) | st.text(st.characters(max_codepoint=0x24F), max_size=12)
 
 DIGITS = st.text("0123456789", max_size=22)
 SIGNS = st.sampled_from(["", "+", "-"])
@@ -50,9 +46,7 @@ number_like = st.builds("".join, st.tuples(SIGNS, DIGITS, st.sampled_from(["", "
 part = st.integers(0, 32).flatmap(lambda n: st.sampled_from([str(n), f"{n:02d}"]))
 year = st.sampled_from(["0000", "0001", "1900", "2000", "2004", "9999", "04", "20041"])
 mark = st.sampled_from(["-", "/", ".", " ", ", ", ""])
-month = st.sampled_from(
-    ["jan", "february", "feb.", "march", "may", "june", "sept", "sep", "december", "dez", "ju"]
-)
+month = st.sampled_from(["jan", "february", "feb.", "march", "may", "june", "sept", "sep", "december", "dez", "ju"])
 time_like = st.from_regex(
     r"[t ][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\.[0-9]{0,4})?)?(z|[+-][0-2][0-9]:[0-6]0)?", fullmatch=True
 )
@@ -195,9 +189,7 @@ def test_timestamps_are_those_that_python_reads(value: str) -> None:
     if column_type.kind == "timestamp":
         token = normalise_value(value, column_type)
         assert token is not None
-        assert datetime.datetime.fromisoformat(token.upper()) == datetime.datetime.fromisoformat(
-            value.upper()
-        )
+        assert datetime.datetime.fromisoformat(token.upper()) == datetime.datetime.fromisoformat(value.upper())
         assert normalise_value(token, column_type) == token
 
 

@@ -164,7 +164,8 @@ class _Bucket:
         for name, array in vars(self).items():
             file = path.with_suffix(f".{name}")
             file.write_bytes(np.ascontiguousarray(array).view(np.uint8).data)  # np.save hides that a disk is full
-            mapped[name] = np.memmap(file, array.dtype, "r", shape=array.shape) if len(array) else array
+            # As plain arrays: slicing a memmap object costs ten times as much.
+            mapped[name] = np.asarray(np.memmap(file, array.dtype, "r", shape=array.shape)) if len(array) else array
         return _Bucket(**mapped)
 
     def group_keys(self) -> Iterator[tuple[int, int, int, bytes]]:
