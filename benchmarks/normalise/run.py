@@ -66,9 +66,7 @@ def best_seconds(raw: pa.Array, repeat: int, runs: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--values", type=int, default=1_000_000, help="distinct values of the large columns")
     size = parser.parse_args().values
     print(f"{'column':<12}{'million values/s':>18}{f'microseconds for {TINY}':>24}")
