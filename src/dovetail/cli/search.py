@@ -84,6 +84,6 @@ def _nothing(hits: Hits) -> str:
         return f"No column of the lake shares a value with {hits.query}."
     near = hits.nearest
     return (
-        f"No table joins well with {hits.query}. The nearest: {near.table}, {near.columns[0]} shares {near.overlap:,} of "
-        f"the {near.query_size:,} values of {near.on[0]}. Try --min-overlap 2 to see such hits."
+        f"No table joins well with {hits.query}. The nearest: {near.table}, {near.columns[0]} shares {near.overlap:,} "
+        f"of the {near.query_size:,} values of {near.on[0]}. Try --min-overlap 2 to see such hits."
     )

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from dovetail.search.engine import Match
 from dovetail.search.lake import OpenSegment
 from dovetail.search.query import QueryColumn, QueryTable
+from dovetail.search.rank import strength
 from dovetail.search.results import Hit
 
 Array = npt.NDArray[Any]
 _SHOWN = 5
 _SHOWN_LENGTH = 60
-_NO_KEY = 0.8  # where the column's values repeat: the join may repeat rows
 
 
 class Evidence:
@@ -38,8 +38,9 @@ class Evidence:
         record = segment.catalog.column(match.column)
         number = int(segment.table_of[match.column])
         others = [column.column for column in segment.catalog.columns_of(number)]
+        cardinality = _cardinality(mine, theirs)
         if score is None:
-            score = float(weights[shared].sum() / weights.sum()) * (1.0 if record.is_unique else _NO_KEY)
+            score = strength(weights[shared], query.size, cardinality, {query.type.kind, record.type.kind})
         alone = np.setdiff1d(np.arange(len(members)), places[shared])
         alone = alone[np.argsort(-counts[alone].astype(np.int64), kind="stable")][:_SHOWN]
         return Hit(
@@ -54,7 +55,7 @@ class Evidence:
             query_size=query.size,
             column_size=record.distinct,
             exact=True,
-            cardinality=_cardinality(mine, theirs),
+            cardinality=cardinality,
             query_rows=query.rows,
             matched_rows=int(mine.sum()),
             table_rows=record.rows,
@@ -67,14 +68,14 @@ class Evidence:
         )
 
     def _look_up(self, segment: OpenSegment) -> tuple[Array, Array]:
-        """The query's tokens in the segment's dictionary, and how much each tells: rare tokens tell more."""
+        """The query's tokens in the segment's dictionary, and how much each tells: 1 where a single column has it."""
         ids = segment.tokens.find(self._column.tokens)
         arrays = segment.tokens.arrays
         frequency = np.ones(len(ids))
         known = ids >= 0
         groups = np.searchsorted(arrays.group_tokens, ids[known], side="right") - 1
         frequency[known] = np.diff(arrays.posting_offsets)[groups]
-        return ids, np.log1p(arrays.columns / frequency)
+        return ids, np.log1p(arrays.columns / frequency) / np.log1p(arrays.columns)
 
     def _sample(self, chosen: Array) -> tuple[str, ...]:
         places = np.flatnonzero(chosen)

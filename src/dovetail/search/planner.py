@@ -14,13 +14,12 @@ from dovetail.search.engine import Match
 from dovetail.search.evidence import Evidence
 from dovetail.search.lake import OpenSegment
 from dovetail.search.query import QueryColumn, QueryTable, query_table
+from dovetail.search.rank import POOR
 from dovetail.search.results import Hit, Hits
 
 # Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
 _SENSIBLE = ("text", "mixed", "integer", "date", "timestamp")
 _TRIED_A_COLUMN = 20
-# Without a column named, hits below this share of (weighted) values are not worth a line.
-_POOR = 0.1
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
         return Hits(hits, table.name, how, time.perf_counter() - begun)
     found = [hit for column in _sensible(table) for hit in _tried(segments, table, column, request, threshold, allowed)]
     best = _best_of_each_table(found)
-    good = [hit for hit in best if hit.score >= _POOR or request.min_overlap > 1 or threshold is not None]
+    good = [hit for hit in best if hit.score >= POOR or request.min_overlap > 1 or threshold is not None]
     hits = [replace(hit, rank=rank) for rank, hit in enumerate(good[: request.k], 1)]
     return Hits(hits, table.name, how, time.perf_counter() - begun, best[0] if best and not hits else None)
 
