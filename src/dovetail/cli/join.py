@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -63,7 +64,7 @@ def _columns(written: str | None) -> tuple[str, str] | None:
     return (mine, theirs if equals else mine)
 
 
-def _writer(output: Path) -> object:
+def _writer(output: Path) -> Callable[[pa.Table, str], None]:
     if output.suffix not in _WRITERS:
         raise InputError(f"Cannot write {output.suffix or 'a file without suffix'}: use {', '.join(_WRITERS)}.")
     return _WRITERS[output.suffix]

@@ -43,7 +43,8 @@ class OpenSegment:
     @cached_property
     def table_of(self) -> Array:
         """The table of each column."""
-        return self.catalog.columns["table"].to_numpy()
+        tables: Array = self.catalog.columns["table"].to_numpy()
+        return tables
 
     def allowed(self, patterns: Iterable[str], but: str) -> Array:
         """Which columns may be hits: of live tables that match one of the globs, and not of the file `but`."""
