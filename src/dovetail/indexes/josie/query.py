@@ -14,6 +14,7 @@ from dovetail.indexes.tokens import TokenReader
 
 HOW = ("josie", "merge_list", "probe_set")
 _NO_MASK = np.empty(0, np.bool_)
+_NO_REST, _NO_COST = np.empty(0, np.int64), np.empty(0, np.float64)
 
 
 class JosieReader:
@@ -73,7 +74,8 @@ class JosieReader:
             scratch = self._free.pop()
         except IndexError:
             scratch = Scratch.of(columns)
-        found = self._run(how, self._plan(groups, weights), max(1, min(k, columns)), floor, mask, scratch, work)
+        query = Query(groups, weights, _NO_REST, _NO_COST) if how == "merge_list" else self._plan(groups, weights)
+        found = self._run(how, query, max(1, min(k, columns)), floor, mask, scratch, work)
         overlaps, numbers = scratch.overlaps[:found].copy(), scratch.columns[:found].copy()
         self._free.append(scratch)
         order = np.lexsort((numbers, -overlaps))
