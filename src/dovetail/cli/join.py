@@ -16,7 +16,7 @@ from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.join.equi import KINDS, Joined
 
-_WRITERS = {
+_WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
     ".csv": pyarrow.csv.write_csv,
     ".parquet": pyarrow.parquet.write_table,
     ".arrow": pyarrow.feather.write_feather,

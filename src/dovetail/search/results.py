@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from dovetail.results import Rows
@@ -49,10 +49,9 @@ class Hit:
         return f"fans out ×{self.fans_out:,.1f}: {self.joined_rows:,} rows from {self.matched_rows:,} of yours"
 
     def to_dict(self) -> dict[str, Any]:
-        fields = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        for name in ("score", "containment", "jaccard"):
-            fields[name] = round(fields[name], 6)
-        return {**fields, "fans_out": round(self.fans_out, 3), "warning": self.warning or None}
+        fields: dict[str, Any] = {n: list(v) if isinstance(v, tuple) else v for n, v in vars(self).items()}
+        shares = {name: round(fields[name], 6) for name in ("score", "containment", "jaccard")}
+        return {**fields, **shares, "fans_out": round(self.fans_out, 3), "warning": self.warning or None}
 
     def explain(self) -> str:
         """Why this is a hit, in a few lines."""
