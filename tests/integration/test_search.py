@@ -8,11 +8,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.sample import SAMPLE_LAKE
 
 from dovetail.api import Lake
 from dovetail.cli.main import run
 from dovetail.errors import InputError, UnknownName
+from support.sample import SAMPLE_LAKE
 
 AIRPORTS = SAMPLE_LAKE / "transport" / "airports.csv"
 

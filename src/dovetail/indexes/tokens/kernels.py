@@ -256,19 +256,11 @@ def _guess_places(hashes: Array, asked: Array) -> Array:
     last = len(hashes) - 1
     density = len(hashes) / 2.0**64
     for i in range(len(asked)):
-<<<<<<< HEAD
-        places[i] = min(np.int64(np.float64(asked[i]) * density), last)
-    for _ in range(2):
-        for i in range(len(asked)):
-            off = np.float64(asked[i]) - np.float64(hashes[places[i]]) if last >= 0 else 0.0
-            places[i] = min(max(places[i] + np.int64(off * density), 0), max(last, 0))
-=======
         places[i] = min(int64(np.float64(asked[i]) * density), last)
     for _ in range(2):
         for i in range(len(asked)):
             off = np.float64(asked[i]) - np.float64(hashes[places[i]]) if last >= 0 else 0.0
             places[i] = min(max(places[i] + int64(off * density), 0), max(last, 0))
->>>>>>> josie
     return places
 
 
