@@ -196,14 +196,16 @@ class Lake:
         tables: str | Iterable[str] = (),
         min_overlap: int = 1,
         include_self: bool = False,
+        fast: bool = False,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
         `on` names the column to join on; without it every sensible column is tried. With `threshold`, every column that
-        holds at least this share of mine is found; else the `k` that hold most. Both are exact.
+        holds at least this share of mine is found; else the `k` that hold most. Both are exact; with `fast` they come
+        from sketches (LSH Ensemble), whose numbers are exact but which may miss a hit.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
-        return search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self))
+        return search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast))
 
     def join(self, data: Any, table: str, on: tuple[str, str] | str | None = None, how: str = "left") -> Joined:
         """`data` joined with a table of the lake, on equal values as search counts them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ _SHOWN_COLUMNS = 3
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
 @click.option("--min-overlap", default=1, show_default=True, help="The least number of common values.")
 @click.option("--include-self", is_flag=True, help="Let my own table be a hit, where it is in the lake.")
+@click.option("--fast", is_flag=True, help="Answer from sketches first, which may miss some; then the exact answer.")
 @click.option("--explain", type=int, metavar="RANK", help="Say why the hit with this rank is one.")
 @json_option
 def search_command(
@@ -34,31 +36,48 @@ def search_command(
     tables: tuple[str, ...],
     min_overlap: int,
     include_self: bool,
+    fast: bool,
     explain: int | None,
     as_json: bool,
 ) -> int:
     """Find the tables of INDEX that join with QUERY (a file, or a table of the lake), exactly.
 
-    By default the columns that share most values are found (JOSIE's question); with --threshold all that hold a share
-    of mine.
+    By default the columns that share most values are found (JOSIE); with --threshold all that hold a share of mine.
+    --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json it gives only that.
 
     \b
     Example:
       dovetail search sales.csv --on country --index ./idx
     """
-    hits = Lake(index).search(
-        query, on, k, threshold=threshold, tables=tables, min_overlap=min_overlap, include_self=include_self
+    lake = Lake(index)
+    search = functools.partial(
+        lake.search, query, on, k, threshold=threshold, tables=tables, min_overlap=min_overlap, include_self=include_self
     )
+    hits = search(fast=fast)
     if explain is not None:
         click.echo(_chosen(hits, explain).explain())
     elif as_json:
         print_json(hits.to_json())
+    elif fast:
+        _print(hits)
+        hits = _refined(hits, search())
     elif hits:
         _print(hits)
         click.echo(f"Try:  dovetail join {query} {hits[0].table} --index {index} -o joined.parquet")
     else:
         click.echo(_nothing(hits))
     return 0 if hits else 1
+
+
+def _refined(about: Hits, exact: Hits) -> Hits:
+    """Say what the exact answer changes, and return it."""
+    pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (about, exact)]
+    if pairs[0] == pairs[1]:
+        click.echo("The exact answer is the same.")
+    else:
+        click.echo("The exact answer:")
+        _print(exact)
+    return exact
 
 
 def _chosen(hits: Hits, rank: int) -> Hit:

@@ -53,30 +53,45 @@ class _Best:
             self._overlaps = np.sort(np.concatenate([self._overlaps, overlaps]))[-self._k :]
 
 
-def top(segments: Sequence[OpenSegment], tokens: pa.Array, k: int, floor: int, allowed: list[Array]) -> list[Match]:
-    """The k columns that share most tokens, at least `floor`; exact."""
+def top(
+    segments: Sequence[OpenSegment], tokens: pa.Array, k: int, floor: int, allowed: list[Array], fast: bool = False
+) -> list[Match]:
+    """The k columns that share most tokens, at least `floor`. Exact; `fast` may miss some."""
     best = _Best(k, floor)
 
     def search(segment: OpenSegment, columns: Array) -> list[Match]:
+        if fast:
+            about = segment.sketches.top(tokens, k, columns)
+            return _matches(segment, about.columns, about.overlaps)
         found = segment.josie.search(tokens, k, best.floor, columns)
         best.add(found.overlaps)
         return _matches(segment, found.columns, found.overlaps)
 
-    return sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)[:k]
+    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)[:k]
+    return [match for match in found if match.overlap >= floor]
 
 
 def containing(
-    segments: Sequence[OpenSegment], tokens: pa.Array, threshold: Fraction, floor: int, allowed: list[Array]
+    segments: Sequence[OpenSegment],
+    tokens: pa.Array,
+    threshold: Fraction,
+    floor: int,
+    allowed: list[Array],
+    fast: bool = False,
 ) -> list[Match]:
-    """Every column that holds at least `threshold` of the tokens, and at least `floor` of them; exact."""
+    """Every column that holds at least `threshold` of the tokens, and `floor` of them. Exact; `fast` may miss some."""
     # As a whole number, from rationals: a float could put 7 of 10 below 0.7.
     least = max(floor, -(-threshold.numerator * len(tokens) // threshold.denominator))
 
     def search(segment: OpenSegment, columns: Array) -> list[Match]:
+        if fast:
+            about = segment.sketches.search(tokens, threshold, columns)
+            return _matches(segment, about.columns, about.overlaps)
         found = segment.josie.search(tokens, len(columns) + 1, least, columns)
         return _matches(segment, found.columns, found.overlaps)
 
-    return sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)
+    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)
+    return [match for match in found if match.overlap >= least]
 
 
 def _fan_out(

@@ -15,6 +15,7 @@ from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import UnknownName, unknown
 from dovetail.indexes.josie import JosieReader
+from dovetail.indexes.lsh_ensemble import LshEnsembleReader
 from dovetail.indexes.tokens import TokenReader
 from dovetail.lake.listing import matches
 
@@ -39,6 +40,10 @@ class OpenSegment:
     @cached_property
     def josie(self) -> JosieReader:
         return JosieReader(self.segment)
+
+    @cached_property
+    def sketches(self) -> LshEnsembleReader:
+        return LshEnsembleReader(self.segment)
 
     @cached_property
     def table_of(self) -> Array:

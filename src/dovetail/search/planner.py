@@ -33,6 +33,7 @@ class Request:
     tables: tuple[str, ...] = ()
     min_overlap: int = 1
     include_self: bool = False
+    fast: bool = False  # from sketches, which may miss some
 
 
 def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
@@ -49,12 +50,13 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
         matches = _ask(segments, column, request, threshold, request.k, allowed)
         evidence = Evidence(table, column)
         hits = [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
-        return Hits(hits, table.name, how, time.perf_counter() - begun)
+        return Hits(hits, table.name, how, not request.fast, time.perf_counter() - begun)
     found = [hit for column in _sensible(table) for hit in _tried(segments, table, column, request, threshold, allowed)]
     best = _best_of_each_table(found)
     good = [hit for hit in best if hit.score >= POOR or request.min_overlap > 1 or threshold is not None]
     hits = [replace(hit, rank=rank) for rank, hit in enumerate(good[: request.k], 1)]
-    return Hits(hits, table.name, how, time.perf_counter() - begun, best[0] if best and not hits else None)
+    nearest = best[0] if best and not hits else None
+    return Hits(hits, table.name, how, not request.fast, time.perf_counter() - begun, nearest)
 
 
 def _checked(request: Request) -> Fraction | None:
@@ -85,8 +87,8 @@ def _ask(
     allowed: list[Any],
 ) -> list[Match]:
     if threshold is None:
-        return engine.top(segments, column.tokens, k, request.min_overlap, allowed)
-    return engine.containing(segments, column.tokens, threshold, request.min_overlap, allowed)
+        return engine.top(segments, column.tokens, k, request.min_overlap, allowed, request.fast)
+    return engine.containing(segments, column.tokens, threshold, request.min_overlap, allowed, request.fast)
 
 
 def _tried(

@@ -73,10 +73,13 @@ class Hit:
 class Hits(Rows[Hit]):
     """The hits of one search, best first."""
 
-    def __init__(self, rows: Any, query: str, how: str, seconds: float, nearest: Hit | None = None) -> None:
+    def __init__(
+        self, rows: Any, query: str, how: str, exact: bool, seconds: float, nearest: Hit | None = None
+    ) -> None:
         super().__init__(rows)
         self.query = query
         self.how = how
+        self.exact = exact  # whether nothing can be missing; the numbers of a hit are exact in any case
         self.seconds = seconds
         self.nearest = nearest  # where nothing joins well: the best of the poor ones
 
@@ -84,7 +87,7 @@ class Hits(Rows[Hit]):
         return {
             "query": self.query,
             "how": self.how,
-            "exact": True,
+            "exact": self.exact,
             "seconds": round(self.seconds, 6),
             "hits": self.to_dicts(),
         }

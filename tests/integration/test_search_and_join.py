@@ -72,6 +72,16 @@ def test_thresholds_are_exact_at_the_edge(lake):
     assert "geo/countries.csv" not in [hit.table for hit in lake.search(codes, on="values", threshold=0.71)]
 
 
+def test_sketches_miss_little_and_invent_nothing(lake):
+    exact = {(hit.table, hit.columns, hit.overlap) for hit in lake.search(AIRPORTS, on="country", threshold=0.5)}
+    about = lake.search(AIRPORTS, on="country", threshold=0.5, fast=True)
+    found = {(hit.table, hit.columns, hit.overlap) for hit in about}
+    assert not about.exact
+    assert found <= exact
+    assert len(found) >= 0.8 * len(exact)
+    assert lake.search(AIRPORTS, on="country", k=3, fast=True)[0].overlap == 227
+
+
 def test_tables_and_least_overlap(lake):
     hits = lake.search(AIRPORTS, on="country", tables="geo/*", min_overlap=200, k=50)
     assert hits and all(hit.table.startswith("geo/") and hit.overlap >= 200 for hit in hits)
