@@ -18,7 +18,7 @@ from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, plant
 from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
-from dovetail.indexes.lsh_ensemble.kernels import mark_candidates, overlap_from, sketch_hashes
+from dovetail.indexes.lsh_ensemble.kernels import groups_of_tokens, mark_candidates, overlap_from, sketch_hashes
 from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
@@ -242,6 +242,16 @@ class TestTrees:
 
 
 class TestOverlap:
+    @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20), data=st.data())
+    def test_groups_of_tokens(self, sizes, data):
+        group_tokens = np.cumsum([0, *sizes])
+        tokens = np.array(sorted(data.draw(st.sets(st.integers(0, sum(sizes) - 1)))), np.int64)
+        groups, weights = np.unique(np.searchsorted(group_tokens, tokens, side="right") - 1, return_counts=True)
+        for kernel in (groups_of_tokens, groups_of_tokens.py_func):
+            found, after = kernel(tokens, group_tokens)
+            assert found.tolist() == groups.tolist()
+            assert (-np.diff(after)).tolist() == weights.tolist() and after[-1] == 0
+
     @given(
         members=st.sets(st.integers(0, 60)),
         asked=st.dictionaries(st.integers(0, 60), st.integers(1, 5)),

@@ -138,6 +138,24 @@ def _seek(values: Array, start: int, stop: int, wanted: int) -> int:
 
 
 @compiled
+def groups_of_tokens(tokens: Array, group_tokens: Array) -> tuple[Array, Array]:
+    """The groups of ascending tokens, and how many of the tokens lie in each and those after it, then a 0."""
+    groups = np.empty(len(tokens), np.int64)
+    firsts = np.empty(len(tokens), np.int64)
+    found, at = 0, 0
+    for i in range(len(tokens)):
+        if found and tokens[i] < group_tokens[groups[found - 1] + 1]:
+            continue
+        at = _seek(group_tokens, at, len(group_tokens), tokens[i] + 1) - 1
+        groups[found], firsts[found] = at, i
+        found += 1
+    after = np.zeros(found + 1, np.int64)
+    for i in range(found):
+        after[i] = len(tokens) - firsts[i]
+    return groups[:found], after
+
+
+@compiled
 def overlap_from(
     set_groups: Array, start: int, stop: int, groups: Array, after: Array, first: int, overlap: int, need: int
 ) -> int:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment
 from dovetail.indexes.lsh_ensemble.core import Sketch, as_ratio, least_overlap
 from dovetail.indexes.lsh_ensemble.format import NAME, LshArrays
-from dovetail.indexes.lsh_ensemble.kernels import answer_by_postings, answer_by_sketches
+from dovetail.indexes.lsh_ensemble.kernels import answer_by_postings, answer_by_sketches, groups_of_tokens
 from dovetail.indexes.lsh_ensemble.partitions import Tuning, tuning
 from dovetail.indexes.tokens.core import hash_tokens
 from dovetail.indexes.tokens.query import TokenReader
@@ -66,11 +66,7 @@ class _Query:
         self._tokens = tokens.drop_null().unique()
         self.size = len(self._tokens)
         ids = reader.find(self._tokens)
-        group_tokens = reader.arrays.group_tokens
-        held = np.searchsorted(group_tokens, np.sort(ids[ids >= 0]), side="right") - 1
-        self.groups, weights = np.unique(held, return_counts=True)
-        self.after = np.append(np.cumsum(weights[::-1])[::-1], 0)
-        """How many tokens lie in each group and those after it."""
+        self.groups, self.after = groups_of_tokens(np.sort(ids[ids >= 0]), reader.arrays.group_tokens)
 
     @property
     def known(self) -> int:
