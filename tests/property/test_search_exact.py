@@ -44,7 +44,7 @@ def answers(hits) -> list[tuple[str, str, int]]:
     return [(hit.table, hit.columns[0], hit.overlap) for hit in hits]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(tables=tables, query=queries, k=st.integers(1, 8), share=st.sampled_from(["0.1", "0.5", "0.7", "1"]))
 @pytest.mark.parametrize("megabyte", [1_000_000, 30], ids=["one segment", "many segments"])
 def test_equals_brute_force(tmp_path_factory, tables, query, k, share, megabyte):
@@ -63,7 +63,7 @@ def test_equals_brute_force(tmp_path_factory, tables, query, k, share, megabyte)
     assert answers(lake.search(query, on="values", threshold=share)) == contained
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(tables=tables, mine=st.lists(st.tuples(cells, cells), min_size=1, max_size=12))
 def test_the_join_has_the_rows_that_search_promised(tmp_path_factory, tables, mine):
     folder = tmp_path_factory.mktemp("join")

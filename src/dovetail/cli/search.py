@@ -51,7 +51,14 @@ def search_command(
     """
     lake = Lake(index)
     search = functools.partial(
-        lake.search, query, on, k, threshold=threshold, tables=tables, min_overlap=min_overlap, include_self=include_self
+        lake.search,
+        query,
+        on,
+        k,
+        threshold=threshold,
+        tables=tables,
+        min_overlap=min_overlap,
+        include_self=include_self,
     )
     hits = search(fast=fast)
     if explain is not None:
