@@ -14,7 +14,7 @@ from dovetail.lake.listing import Root, TableFile, list_lake
 
 
 def tables_of(lake: Path) -> list[TableFile]:
-    return list(list_lake([Root.of(str(lake))]).files.values())
+    return list(list_lake([Root.of(str(lake))]).values())
 
 
 def lake_bytes(lake: Path) -> int:

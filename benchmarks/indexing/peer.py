@@ -92,7 +92,7 @@ WAYS: dict[str, Callable[[duckdb.DuckDBPyConnection, str], list[int]]] = {
 
 def read_lake(lake: Path, all_varchar: bool, way: str, streams: int, threads: int = 2) -> Outcome:
     """Read every file; `streams` files at a time share the `threads` of one database."""
-    files = list(list_lake([Root.of(str(lake))]).files.values())
+    files = list(list_lake([Root.of(str(lake))]).values())
     outcome = Outcome()
     left: queue.SimpleQueue[tuple[str, str, int]] = queue.SimpleQueue()
     for file in sorted(files, key=lambda file: -file.bytes):

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from dovetail import Lake, index, remove
+from support.processes import start
 from support.sample import SAMPLE_LAKE
 
 DOVETAIL = Path(sys.executable).with_name("dovetail")
@@ -35,8 +36,7 @@ def test_an_interrupt_ends_in_a_sentence_and_loses_nothing(tmp_path, sample_inde
     shutil.copytree(sample_index, tmp_path / "idx")
     lake = Lake(tmp_path / "idx")
     remove(tmp_path / "idx", "geo/*")
-    command = [DOVETAIL, "index", SAMPLE_LAKE, "--to", tmp_path / "idx"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start("index", SAMPLE_LAKE, "--to", tmp_path / "idx")
     first = process.stderr.readline()
     assert "files to read" in first
     process.send_signal(signal.SIGINT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -23,10 +24,14 @@ def dovetail(*arguments: object, **options: Any) -> subprocess.CompletedProcess[
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:
-    """Start a command in a process group of its own."""
+    """Start a command in a process group of its own, which listens to interrupts as one in a terminal does.
+
+    Where the tests run in the background, the shell has told them, and with them their children, to ignore interrupts.
+    """
     return subprocess.Popen(
         [str(DOVETAIL), *map(str, arguments)],
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env=os.environ,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
