@@ -77,6 +77,15 @@ def weigh_groups(ids: Array, group_tokens: Array) -> tuple[Array, Array]:
 
 
 @compiled
+def count_items(offsets: Array, groups: Array) -> int:
+    """How many items the posting lists of the groups have."""
+    items = 0
+    for i in range(len(groups)):
+        items += offsets[groups[i] + 1] - offsets[groups[i]]
+    return items
+
+
+@compiled
 def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float) -> tuple[Array, Array]:
     """The weight, and the cost of the posting lists, of the groups from each one on."""
     rest = np.zeros(len(groups) + 1, np.int64)
@@ -96,12 +105,13 @@ def overlap(sets: Sets, groups: Array, weights: Array, rest: Array, column: int)
 
 @compiled
 def merge_list(
-    postings: Postings, query: Query, k: int, floor: int, allowed: Array, scratch: Scratch, work: Array
-) -> int:
+    postings: Postings, groups: Array, weights: Array, k: int, floor: int, allowed: Array, scratch: Scratch,
+    work: Array,
+) -> int:  # fmt: skip
     """MergeList-D: read every distinct list, then rank (section 3.2.1)."""
     seen = 0
-    for i in range(len(query.groups)):
-        seen = _read_list(postings, query.groups[i], query.weights[i], scratch, seen, work)
+    for i in range(len(groups)):
+        seen = _read_list(postings, groups[i], weights[i], scratch, seen, work)
     best = np.empty(k, np.int64)
     found = _finish(scratch, 0, seen, 0, allowed, best, 0, floor)
     _clear(scratch, seen)
