@@ -18,7 +18,7 @@ from dovetail.indexes.tokens.format import TokenArrays
 _SAMPLES = 1000  # as in section 3.4.3
 _CHUNKS = 10
 _MOST_ITEMS = 500_000  # of all samples together: some milliseconds
-_REPEATS = 3
+_ROUNDS = 3  # one after another, so that a chunk has left the nearest cache when it is read again
 LEAST = Costs(s0=20.0, s1=0.2, l0=2.0, l1=0.2)
 MOST = Costs(s0=20_000.0, s1=100.0, l0=20_000.0, l1=100.0)
 """No machine is outside of these; a fit to a tiny segment's few samples may be, and is moved to the nearest."""
@@ -79,12 +79,13 @@ def _sample(random: np.random.Generator, offsets: Array) -> Array:
 def _fit(sample: Array, read: Callable[[Array], int]) -> tuple[float, float]:
     """Nanoseconds for each list and for each item in it; zeros where there is nothing to measure."""
     read(sample)  # so that code is compiled and pages are mapped before the clock runs
-    _, calling = _time(read, sample[:0])
+    chunks = [chunk for chunk in np.array_split(sample, _CHUNKS) if len(chunk)]
+    rounds = [[_time(read, chunk) for chunk in chunks] for _ in range(_ROUNDS)]
+    calling = min(_time(read, sample[:0])[1] for _ in range(_ROUNDS))
     seen = []
-    for chunk in np.array_split(sample, _CHUNKS):
-        if len(chunk):
-            items, nanoseconds = _time(read, chunk)
-            seen.append((len(chunk), items, max(nanoseconds - calling, 1)))
+    for chunk, *times in zip(chunks, *rounds, strict=True):
+        items, nanoseconds = min(times, key=lambda one: one[1])  # the others were disturbed
+        seen.append((len(chunk), items, max(nanoseconds - calling, 1)))
     if not seen:
         return 0.0, 0.0
     lists, items, times = np.array(seen, np.float64).T
@@ -94,10 +95,7 @@ def _fit(sample: Array, read: Callable[[Array], int]) -> tuple[float, float]:
 
 
 def _time(read: Callable[[Array], int], chunk: Array) -> tuple[int, int]:
-    """Items and nanoseconds, the least of some: the others were disturbed."""
-    times = []
-    for _ in range(_REPEATS):
-        start = time.perf_counter_ns()
-        items = read(chunk)
-        times.append(time.perf_counter_ns() - start)
-    return items, min(times)
+    """Items and nanoseconds."""
+    start = time.perf_counter_ns()
+    items = read(chunk)
+    return items, time.perf_counter_ns() - start
