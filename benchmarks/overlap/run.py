@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from generate import open_generated
 from peers import DuckDB, SetSimilaritySearch
@@ -46,20 +47,28 @@ class Cell:
         return float(np.mean(times["josie"]) / min(np.mean(values) for values in times.values()))
 
 
-def draw_query(reader: JosieReader, size: int, random: np.random.Generator) -> pa.Array:
-    """Tokens of one column that is large enough, or of several together, and a tenth that no column has."""
+def draw_query(reader: JosieReader, size: int, pool: npt.NDArray[np.int64], random: np.random.Generator) -> pa.Array:
+    """Tokens of one column of the pool, or of several together, and a tenth that no column has."""
     wanted = size - size // 10
-    sizes = reader.tokens.set_sizes()
-    large = np.flatnonzero((sizes >= wanted) & (sizes <= 20 * size))
-    if not len(large):
-        large = np.flatnonzero(sizes >= wanted)
     ids = np.empty(0, np.int64)
-    while len(ids) < min(wanted, reader.tokens.arrays.tokens):
-        column = random.choice(large) if len(large) else random.choice(np.argsort(sizes)[-len(sizes) // 20 :])
-        ids = np.union1d(ids, reader.tokens.set_of(int(column))[0])
+    while len(ids) < wanted:
+        ids = np.union1d(ids, reader.tokens.set_of(int(random.choice(pool)))[0])
     known = reader.tokens.tokens(random.permutation(ids)[:wanted])
     foreign = pa.array([f"foreign {i}" for i in range(size - len(known))], pa.large_string())
     return pa.concat_arrays([known, foreign])
+
+
+def draw_queries(reader: JosieReader, largest: int, number: int, seed: int) -> dict[int, list[pa.Array]]:
+    """From columns that are large enough for a size; where there are none, from the largest, several together."""
+    random = np.random.default_rng(seed)
+    sizes = reader.tokens.set_sizes()
+    queries = {}
+    for size in SIZES:
+        if size <= min(largest, reader.tokens.arrays.tokens):
+            pool = np.flatnonzero((sizes >= size) & (sizes < 20 * size))
+            pool = pool if len(pool) else np.argsort(sizes)[-max(100, len(sizes) // 20) :]
+            queries[size] = [draw_query(reader, size, pool, random) for _ in range(number)]
+    return queries
 
 
 def milliseconds(call: Callable[[], object]) -> float:
@@ -175,12 +184,7 @@ def main() -> None:
     else:
         segment = max(open_snapshot(arguments.index).segments, key=lambda one: one.counts["entries"])
     reader = JosieReader(segment)
-    random = np.random.default_rng(arguments.seed)
-    queries = {
-        size: [draw_query(reader, size, random) for _ in range(arguments.queries)]
-        for size in SIZES
-        if size <= arguments.largest
-    }
+    queries = draw_queries(reader, arguments.largest, arguments.queries, arguments.seed)
     cells = measure(reader, queries, arguments.repeat)
     if arguments.peers:
         measure_peers(reader, cells, queries, arguments.slow)

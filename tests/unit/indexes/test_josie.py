@@ -114,7 +114,7 @@ def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, co
 def test_reads_less_than_both_baselines_where_sets_are_cheap(skewed):
     lake, reader = skewed
     query = pa.array(sorted(max(lake, key=len)))
-    reader.costs, measured = Costs(1.0, 0.1, 100.0, 10.0), reader.costs
+    reader.costs, measured = Costs(1.0, 0.1, 1000.0, 1.0), reader.costs
     work = {how: reader.search(query, 3, how=how).work for how in HOW}
     reader.costs = measured
     assert work["josie"].list_items < work["merge_list"].list_items

@@ -16,6 +16,7 @@ _READ = -(1 << 30)  # the count of a column whose set was read: later lists cann
 _LOW = (1 << 32) - 1
 _LISTS, _BEST, _ALL = 0, 1, 2
 _FIRST_BATCH = 64  # items
+_BUDGET = 8  # looks at all candidates may together cost this part of what all lists cost
 
 
 @compiled
@@ -77,6 +78,15 @@ def weigh_groups(ids: Array, group_tokens: Array) -> tuple[Array, Array]:
 
 
 @compiled
+def count_items(offsets: Array, groups: Array) -> int:
+    """How many items the posting lists of the groups have."""
+    items = 0
+    for i in range(len(groups)):
+        items += offsets[groups[i] + 1] - offsets[groups[i]]
+    return items
+
+
+@compiled
 def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float) -> tuple[Array, Array]:
     """The weight, and the cost of the posting lists, of the groups from each one on."""
     rest = np.zeros(len(groups) + 1, np.int64)
@@ -96,12 +106,11 @@ def overlap(sets: Sets, groups: Array, weights: Array, rest: Array, column: int)
 
 @compiled
 def merge_list(
-    postings: Postings, query: Query, k: int, floor: int, allowed: Array, scratch: Scratch, work: Array
-) -> int:
+    postings: Postings, groups: Array, weights: Array, k: int, floor: int, allowed: Array, scratch: Scratch,
+    work: Array,
+) -> int:  # fmt: skip
     """MergeList-D: read every distinct list, then rank (section 3.2.1)."""
-    seen = 0
-    for i in range(len(query.groups)):
-        seen = _read_list(postings, query.groups[i], query.weights[i], scratch, seen, work)
+    seen = _read_lists(postings, groups, weights, 0, len(groups), scratch, 0, work)
     best = np.empty(k, np.int64)
     found = _finish(scratch, 0, seen, 0, allowed, best, 0, floor)
     _clear(scratch, seen)
@@ -155,66 +164,76 @@ def josie(
     scratch: Scratch, work: Array,
 ) -> int:  # fmt: skip
     """JOSIE-D: lists in batches; between batches the costs decide whether sets are read (section 3.3.4)."""
-    threshold, held, seen, dropped, found, since = floor, 0, 0, 0, 0, 0
+    threshold, held, seen, dropped, found = floor, 0, 0, 0, 0
     heap, best = np.empty(k, np.int64), np.empty(k, np.int64)
+    ledger = np.array([1.0, 1.0])  # what was hoped for of sets that were read, and what came
+    looks = query.cost[0] / _BUDGET
     due = _FIRST_BATCH
-    trust = np.array([1.0, 1.0])
     i = 0
     while i < len(query.groups) and (seen > dropped or query.rest[i] >= threshold):
-        length = postings.offsets[query.groups[i] + 1] - postings.offsets[query.groups[i]]
-        # A look costs a step for each candidate, and gains nothing unless k sets cost less than the lists left.
-        look = since > 0 and since + length >= due
-        if look and query.cost[i] > k * costs.s0 + 8 * (seen - dropped) * costs.l1:
-            choice = _BEST
-            while choice != _LISTS and seen > dropped:
+        stop = _end_of_batch(postings.offsets, query.groups, i, due)
+        seen = _read_lists(postings, query.groups, query.weights, i, stop, scratch, seen, work)
+        i = stop
+        # A look costs some steps for each candidate, and gains nothing unless k sets cost less than the lists left.
+        price = 4 * (seen - dropped) * costs.l1
+        due = max(_FIRST_BATCH, seen - dropped)
+        choice = _BEST if price < looks and query.cost[i] > k * costs.s0 + price else _LISTS
+        while choice != _LISTS and seen > dropped:
+            looks -= 4 * (seen - dropped) * costs.l1
+            dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
+            raised = _kth(heap, held, best, size, threshold, 0.0)
+            if raised > threshold:
+                threshold = raised
                 dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
-                raised = _kth(heap, held, best, size, threshold, 0.0)
-                if raised > threshold:
-                    threshold = raised
-                    dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
-                due = max(_FIRST_BATCH, seen - dropped)
-                choice = _choose(
-                    sets, query, costs, scratch, i, dropped, seen, threshold, heap, held, best, size,
-                    due, trust[1] / trust[0],
-                )  # fmt: skip
-                if choice != _LISTS:
-                    best[:size].sort()
-                    for j in range(size - 1, -1, -1):
-                        threshold, held, found = _read_set(
-                            postings, sets, query, i, _LOW - (best[j] & _LOW), threshold, heap, held, found,
-                            scratch, work, trust,
-                        )  # fmt: skip
-                if choice == _ALL:
-                    for j in range(dropped, seen):
-                        threshold, held, found = _read_set(
-                            postings, sets, query, i, int64(scratch.touched[j]), threshold, heap, held, found,
-                            scratch, work, trust,
-                        )  # fmt: skip
-                    dropped = seen
-            since = 0
-            if query.rest[i] < threshold and seen == dropped:
-                break
-        seen = _read_list(postings, query.groups[i], query.weights[i], scratch, seen, work)
-        since += length
-        i += 1
+            due = max(_FIRST_BATCH, seen - dropped)
+            choice = _choose(
+                sets, query, costs, scratch, i, dropped, seen, threshold, heap, held, best, size, due, ledger
+            )
+            if choice != _LISTS:
+                best[:size].sort()
+                chosen = _LOW - (best[:size][::-1] & _LOW)
+                threshold, held, found = _read_sets(
+                    postings, sets, query, i, chosen, threshold, heap, held, found, scratch, work, ledger
+                )
+            if choice == _ALL:
+                chosen = scratch.touched[dropped:seen].astype(np.int64)
+                threshold, held, found = _read_sets(
+                    postings, sets, query, i, chosen, threshold, heap, held, found, scratch, work, ledger
+                )
+                dropped = seen
     found = _finish(scratch, dropped, seen, found, allowed, heap, held, floor)
     _clear(scratch, seen)
     return found
 
 
 @compiled
-def _read_list(postings: Postings, group: int, weight: int, scratch: Scratch, seen: int, work: Array) -> int:
-    """Count the list's columns; new ones are appended without a branch. Returns how many columns were seen."""
-    start, stop = postings.offsets[group], postings.offsets[group + 1]
+def _end_of_batch(offsets: Array, groups: Array, i: int, due: int) -> int:
+    """Where the next batch ends: before the list that would make it reach `due` items, but after at least one list."""
+    items = offsets[groups[i] + 1] - offsets[groups[i]]
+    stop = i + 1
+    while stop < len(groups) and items < due:
+        items += offsets[groups[stop] + 1] - offsets[groups[stop]]
+        stop += items < due
+    return stop
+
+
+@compiled
+def _read_lists(
+    postings: Postings, groups: Array, weights: Array, start: int, stop: int, scratch: Scratch, seen: int, work: Array
+) -> int:
+    """Count the columns of some lists; new ones are appended without a branch. Returns how many columns were seen."""
     counts, touched, columns = scratch.counts, scratch.touched, postings.columns
-    for at in range(start, stop):
-        column = columns[at]
-        count = counts[column]
-        touched[seen] = column
-        seen += count == 0
-        counts[column] = count + weight
-    work[0] += 1
-    work[1] += stop - start
+    for i in range(start, stop):
+        weight = weights[i]
+        begin, end = postings.offsets[groups[i]], postings.offsets[groups[i] + 1]
+        for at in range(begin, end):
+            column = columns[at]
+            count = counts[column]
+            touched[seen] = column
+            seen += count == 0
+            counts[column] = count + weight
+        work[1] += end - begin
+    work[0] += stop - start
     return seen
 
 
@@ -251,7 +270,7 @@ def _kth(heap: Array, held: int, best: Array, size: int, threshold: int, gain: f
 @compiled
 def _choose(
     sets: Sets, query: Query, costs: Costs, scratch: Scratch, i: int, dropped: int, seen: int, threshold: int,
-    heap: Array, held: int, best: Array, size: int, batch: int, trust: float,
+    heap: Array, held: int, best: Array, size: int, batch: int, ledger: Array,
 ) -> int:  # fmt: skip
     """Compare the net costs of Equation 3.13: of the next batch of lists, of the best sets, of all sets."""
     lists_left, candidates = query.cost[i], seen - dropped
@@ -261,7 +280,7 @@ def _choose(
     if size == 0 or size * costs.s0 > lists_left:
         return _LISTS
     rate = 1.0 / (query.rest[0] - query.rest[i])
-    hoped = _kth(heap, held, best, size, threshold, trust * rate * query.rest[i])
+    hoped = _kth(heap, held, best, size, threshold, ledger[1] / ledger[0] * rate * query.rest[i])
     hoped = min(hoped, query.rest[0])
     if hoped <= threshold:
         return _LISTS
@@ -272,11 +291,13 @@ def _choose(
     by_sets, by_lists = _count_saved(scratch, dropped, seen, query.rest[i], query.rest[after], rate, hoped, threshold)
     typical = reading / size
     if closed:
-        return _BEST if reading + typical * (candidates - size - by_sets) < lists_left else _LISTS
-    skipped = query.cost[_first_below(query.rest, i, hoped)] - query.cost[_first_below(query.rest, i, threshold)]
-    benefit = min(skipped + typical * by_sets, lists_left)
-    of_lists = lists_left - query.cost[after] - min(typical * by_lists, lists_left)
-    return _BEST if reading < benefit and reading - benefit < of_lists else _LISTS
+        pays = reading + typical * (candidates - size - by_sets) < lists_left
+    else:
+        skipped = query.cost[_first_below(query.rest, i, hoped)] - query.cost[_first_below(query.rest, i, threshold)]
+        benefit = min(skipped + typical * by_sets, lists_left)
+        of_lists = lists_left - query.cost[after] - min(typical * by_lists, lists_left)
+        pays = reading < benefit and reading - benefit < of_lists
+    return _BEST if pays else _LISTS
 
 
 @compiled
@@ -326,31 +347,35 @@ def _first_below(falling: Array, low: int, value: float) -> int:
 
 
 @compiled
-def _read_set(
-    postings: Postings, sets: Sets, query: Query, i: int, column: int, threshold: int, heap: Array, held: int,
-    found: int, scratch: Scratch, work: Array, trust: Array,
+def _read_sets(
+    postings: Postings, sets: Sets, query: Query, i: int, chosen: Array, threshold: int, heap: Array, held: int,
+    found: int, scratch: Scratch, work: Array, ledger: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """The exact overlap of a candidate, unless a filter says that it is below the threshold."""
-    count = int64(scratch.counts[column])
-    if count + query.rest[i] < threshold:
-        return threshold, held, found
-    start, stop = sets.offsets[column], sets.offsets[column + 1]
-    place = _lower(sets.groups, start, stop, query.groups[i])
-    common = count
-    if place < stop and not _too_far(postings, sets, column, place, stop, threshold - count):
-        work[2] += 1
-        work[3] += stop - place
-        common += _intersect(
-            query.groups, query.weights, query.rest, i, sets.groups, place, stop, threshold - count
-        )  # fmt: skip
-    trust[0] += count * (query.rest[i] / (query.rest[0] - query.rest[i]))
-    trust[1] += common - count
-    scratch.counts[column] = _READ
-    if common >= threshold:
-        scratch.columns[found], scratch.overlaps[found] = column, common
-        found += 1
-        held = _push(heap, held, common)
-        threshold = max(threshold, heap[0]) if held == len(heap) else threshold
+    """The exact overlaps of some candidates, unless a filter says that they are below the threshold."""
+    rest = query.rest[i]
+    hope = rest / (query.rest[0] - rest)
+    for j in range(len(chosen)):
+        column = chosen[j]
+        count = int64(scratch.counts[column])
+        if count + rest < threshold:
+            continue
+        stop = sets.offsets[column + 1]
+        place = _lower(sets.groups, sets.offsets[column], stop, query.groups[i])
+        common = count
+        if place < stop and not _too_far(postings, sets, column, place, stop, threshold - count):
+            work[2] += 1
+            work[3] += stop - place
+            common += _intersect(
+                query.groups, query.weights, query.rest, i, sets.groups, place, stop, threshold - count
+            )  # fmt: skip
+        ledger[0] += count * hope
+        ledger[1] += common - count
+        scratch.counts[column] = _READ
+        if common >= threshold:
+            scratch.columns[found], scratch.overlaps[found] = column, common
+            found += 1
+            held = _push(heap, held, common)
+            threshold = max(threshold, int64(heap[0])) if held == len(heap) else threshold
     return threshold, held, found
 
 
@@ -391,6 +416,9 @@ def _finish(
 
 @compiled
 def _clear(scratch: Scratch, seen: int) -> None:
+    if seen * 8 > len(scratch.counts):
+        scratch.counts[:] = 0
+        return
     for j in range(seen):
         scratch.counts[scratch.touched[j]] = 0
 

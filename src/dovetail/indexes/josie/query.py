@@ -14,7 +14,6 @@ from dovetail.indexes.tokens import TokenReader
 
 HOW = ("josie", "merge_list", "probe_set")
 _NO_MASK = np.empty(0, np.bool_)
-_NO_REST, _NO_COST = np.empty(0, np.int64), np.empty(0, np.float64)
 
 
 class JosieReader:
@@ -74,8 +73,7 @@ class JosieReader:
             scratch = self._free.pop()
         except IndexError:
             scratch = Scratch.of(columns)
-        query = Query(groups, weights, _NO_REST, _NO_COST) if how == "merge_list" else self._plan(groups, weights)
-        found = self._run(how, query, max(1, min(k, columns)), floor, mask, scratch, work)
+        found = self._run(how, groups, weights, max(1, min(k, columns)), floor, mask, scratch, work)
         overlaps, numbers = scratch.overlaps[:found].copy(), scratch.columns[:found].copy()
         self._free.append(scratch)
         order = np.lexsort((numbers, -overlaps))
@@ -86,15 +84,21 @@ class JosieReader:
         return Query(groups, weights, rest, cost)
 
     def _run(
-        self, how: str, query: Query, k: int, floor: int, mask: npt.NDArray[np.bool_], scratch: Scratch, work: Array
+        self, how: str, groups: Array, weights: Array, k: int, floor: int, mask: Array, scratch: Scratch, work: Array
     ) -> int:
+        if how == "merge_list" or (how == "josie" and self._sets_cannot_pay(groups, k)):
+            return kernels.merge_list(self._postings, groups, weights, k, floor, mask, scratch, work)
+        query = self._plan(groups, weights)
         if how == "josie":
             return kernels.josie(self._postings, self._sets, query, k, floor, mask, self.costs, scratch, work)
-        if how == "merge_list":
-            return kernels.merge_list(self._postings, query, k, floor, mask, scratch, work)
         if how == "probe_set":
             return kernels.probe_set(self._postings, self._sets, query, k, floor, mask, scratch, work)
         raise ValueError(f"no such way to search: {how}; there are {', '.join(HOW)}")
+
+    def _sets_cannot_pay(self, groups: Array, k: int) -> bool:
+        """Whether all lists together cost less than k sets do: then there is nothing to decide."""
+        items = kernels.count_items(self._postings.offsets, groups)
+        return self.costs.l0 * len(groups) + self.costs.l1 * items < k * self.costs.s0
 
 
 def _work(how: str, work: Array) -> Work:
