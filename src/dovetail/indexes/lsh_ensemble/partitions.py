@@ -89,7 +89,7 @@ def _tuned(threshold: float, octave_steps: int, permutations: int, depth: int, r
     return Tuning(int(bands), int(rows))
 
 
-def tuning(threshold: float, upper: int, size: int, permutations: int, depth: int, recall: float) -> Tuning:
+def tuning(upper: int, threshold: float, size: int, permutations: int, depth: int, recall: float) -> Tuning:
     """The choice for sets of up to `upper` tokens and a query of `size`.
 
     Ratios of sizes are rounded up to a sixteenth of an octave, towards more recall, so that answers are found again.
