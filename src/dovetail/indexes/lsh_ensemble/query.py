@@ -132,30 +132,30 @@ class LshEnsembleReader:
         return Found(found.columns[best], found.overlaps[best], work)
 
     def _search(self, query: _Query, threshold: Fraction, allowed: Array, verify: bool, plan: Plan | None) -> Found:
+        """By posting lists where the first of them are shorter than the way through the trees; else by sketches."""
         need = least_overlap(threshold, query.size)
         if not query.size or query.known < need:
             return _nothing()
-        asked = self._tune(query.size, threshold, need)
+        large = int(np.searchsorted(self.arrays.uppers, need))  # the first partition that may hold an answer
         small = need < self.arrays.parameters.least_size
-        if not asked and not small:
+        if large == self.arrays.partitions and not small:
             return _nothing()
-        if plan == "postings" or (plan is None and (small or self._postings_are_cheaper(query, need, asked))):
+        read = self._postings_of(query.groups[: query.prefix(need)])
+        least = _BAND_STEPS * (self.arrays.partitions - large)
+        if plan == "postings" or (plan is None and (small or read <= least)):
+            return self._by_postings(query, need, _ANY_SIZE, allowed)
+        asked = self._tune(query.size, threshold, range(large, self.arrays.partitions))
+        if plan is None and read <= sum(self._steps(query, partition, choice) for partition, choice in asked.items()):
             return self._by_postings(query, need, _ANY_SIZE, allowed)
         found = self._by_sketches(query, need, asked, allowed, verify, plan is None)
         if small:
             found = _together(found, self._by_postings(query, need, self.arrays.parameters.least_size, allowed))
         return found
 
-    def _tune(self, size: int, threshold: Fraction, need: int) -> dict[int, Tuning]:
-        """How to ask each partition that has sets large enough."""
-        parameters, uppers = self.arrays.parameters, self.arrays.uppers.tolist()
+    def _tune(self, size: int, threshold: Fraction, partitions: range) -> dict[int, Tuning]:
+        parameters, uppers = self.arrays.parameters, self.arrays.uppers
         wanted = (float(threshold), size, parameters.permutations, parameters.depth, RECALL)
-        return {number: tuning(upper, *wanted) for number, upper in enumerate(uppers) if upper >= need}
-
-    def _postings_are_cheaper(self, query: _Query, need: int, asked: dict[int, Tuning]) -> bool:
-        """Whether the first lists are shorter than the way through the trees, whatever must be verified after both."""
-        steps = sum(self._steps(query, partition, choice) for partition, choice in asked.items())
-        return self._postings_of(query.groups[: query.prefix(need)]) <= steps
+        return {partition: tuning(int(uppers[partition]), *wanted) for partition in partitions}
 
     def _postings_of(self, groups: Array) -> int:
         offsets = self._postings[0]
