@@ -11,14 +11,13 @@ import json
 import pickle
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 from datasketch import MinHash, MinHashLSHEnsemble
 from generate import Sets
-from memory import pss_now
+from measuring import now, pss_now
 
 _PERMUTATIONS = 128
 
@@ -36,20 +35,20 @@ def as_bytes(values: np.ndarray) -> list[bytes]:
 def measure(sets: Sets, thresholds: list[str], partitions: int, keep: Path) -> object:
     columns = [as_bytes(sets.column(number)) for number in range(len(sets.offsets) - 1)]
     queries = [as_bytes(query) for query in sets.queries()]
-    begun = time.perf_counter()
+    begun = now()
     sketches = [sketch(values) for values in columns]
-    sketch_seconds = time.perf_counter() - begun
-    begun = time.perf_counter()
+    sketch_seconds = now() - begun
+    begun = now()
     asked = [sketch(values) for values in queries]
-    query_sketch_seconds = (time.perf_counter() - begun) / len(queries)
+    query_sketch_seconds = (now() - begun) / len(queries)
     members = [frozenset(values) for values in columns]
     query_sets = [frozenset(values) for values in queries]
     found = {}
     for threshold in thresholds:
-        begun = time.perf_counter()
+        begun = now()
         index = MinHashLSHEnsemble(threshold=float(threshold), num_perm=_PERMUTATIONS, num_part=partitions)
         index.index([(n, sketches[n], len(values)) for n, values in enumerate(columns)])
-        build_seconds = time.perf_counter() - begun
+        build_seconds = now() - begun
         found[threshold] = {"build_seconds": build_seconds, **ask(index, asked, query_sets, members, threshold)}
         if threshold == thresholds[0]:
             pss = fresh_pss(index, asked, query_sets, keep)
@@ -72,12 +71,12 @@ def ask(
     ratio = Fraction(threshold)
     candidates, answers, bare, verified = [], [], [], []
     for minhash, query in zip(asked, queries, strict=True):
-        begun = time.perf_counter()
+        begun = now()
         found = set(index.query(minhash, len(query)))
-        middle = time.perf_counter()
+        middle = now()
         need = -(-ratio.numerator * len(query) // ratio.denominator)
         hits = [number for number in found if len(query & members[number]) >= need]
-        ended = time.perf_counter()
+        ended = now()
         candidates.append(sorted(found))
         answers.append(sorted(hits))
         bare.append(middle - begun)

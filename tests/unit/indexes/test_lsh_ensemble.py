@@ -18,8 +18,9 @@ from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, plant
 from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
-from dovetail.indexes.lsh_ensemble.kernels import groups_of_tokens, mark_candidates, overlap_from, sketch_hashes
+from dovetail.indexes.lsh_ensemble.kernels import mark_candidates, sketch_hashes
 from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
+from dovetail.indexes.lsh_ensemble.set_kernels import groups_of_tokens, overlap_from, verify_columns
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
 from dovetail.indexes.tokens.core import hash_tokens
@@ -214,7 +215,7 @@ class TestPartitions:
             assert (bands, rows) == (0, 0)
 
     def test_no_tuning_reaches_tiny_queries_in_huge_columns(self):
-        assert tuning(1.0, 100_000, 100, 128, 8, 0.95).bands == 0
+        assert tuning(100_000, 1.0, 100, 128, 8, 0.95).bands == 0
 
 
 class TestTrees:
@@ -266,6 +267,10 @@ class TestOverlap:
         for kernel in (overlap_from, overlap_from.py_func):
             found = kernel(held, 0, len(held), groups, after, 0, 0, need)
             assert found == actual if actual >= need else found < need
+        sets = (np.array([0, len(held)]), held, np.array([0, len(held)]))
+        columns, overlaps = verify_columns(np.zeros(1, np.uint32), sets, groups, after, need)
+        assert overlaps.tolist() == ([actual] if actual >= need else [])
+        assert len(columns) == len(overlaps)
 
 
 class TestAnswers:
@@ -283,11 +288,13 @@ class TestAnswers:
             assert np.mean(recalls) >= 0.95, threshold
 
     def test_the_cheaper_plan_is_taken(self, tmp_path):
-        """Long posting lists of a large query are not read; those of a small one are."""
+        """Long posting lists are not read where few columns are similar; those of a small query are."""
         rng = np.random.default_rng(7)
         values = np.array([f"v{i}" for i in range(2000)])
-        reader = LshEnsembleReader(build(tmp_path, [values[rng.random(2000) < 0.6].tolist() for _ in range(300)]))
-        assert reader.search(pa.array(values), Fraction(1, 2)).work.plans == ("sketches",)
+        lake = [[*values[rng.random(2000) < 0.2], *(f"{n} {i}" for i in range(900))] for n in range(300)]
+        reader = LshEnsembleReader(build(tmp_path, [*lake, values[:1000].tolist()]))
+        large = reader.search(pa.array(values), Fraction(1, 2))
+        assert (large.columns.tolist(), large.work.plans) == ([300], ("sketches",))
         assert reader.search(pa.array(values[:20]), Fraction(1, 2)).work.plans == ("postings",)
 
     def test_tiny_queries_in_huge_columns_are_found(self, lake, reader):

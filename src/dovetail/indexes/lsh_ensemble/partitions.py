@@ -17,7 +17,7 @@ from dovetail._compile import compiled
 Array = npt.NDArray[Any]
 
 _NODES = 32
-_STEPS_AN_OCTAVE = 16
+_STEPS_AN_OCTAVE = 8
 
 
 @compiled
@@ -89,10 +89,10 @@ def _tuned(threshold: float, octave_steps: int, permutations: int, depth: int, r
     return Tuning(int(bands), int(rows))
 
 
-def tuning(threshold: float, upper: int, size: int, permutations: int, depth: int, recall: float) -> Tuning:
+def tuning(upper: int, threshold: float, size: int, permutations: int, depth: int, recall: float) -> Tuning:
     """The choice for sets of up to `upper` tokens and a query of `size`.
 
-    Ratios of sizes are rounded up to a sixteenth of an octave, towards more recall, so that answers are found again.
+    Ratios of sizes are rounded up to an eighth of an octave, towards more recall, so that answers are found again.
     """
     return _tuned(threshold, ceil(_STEPS_AN_OCTAVE * log2(upper / size)), permutations, depth, recall)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,24 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment
 from dovetail.indexes.lsh_ensemble.core import Sketch, as_ratio, least_overlap
 from dovetail.indexes.lsh_ensemble.format import NAME, LshArrays
-from dovetail.indexes.lsh_ensemble.kernels import answer_by_postings, answer_by_sketches, groups_of_tokens
+from dovetail.indexes.lsh_ensemble.kernels import candidates_in
 from dovetail.indexes.lsh_ensemble.partitions import Tuning, tuning
+from dovetail.indexes.lsh_ensemble.set_kernels import (
+    answer_by_postings,
+    groups_of_tokens,
+    verification_steps,
+    verify_columns,
+)
 from dovetail.indexes.tokens.core import hash_tokens
 from dovetail.indexes.tokens.query import TokenReader
 
 Array = npt.NDArray[Any]
 Plan = Literal["postings", "sketches"]
+Answer = TypeVar("Answer")
 
 RECALL = 0.95
 """Sketches are asked only where they find a set at the threshold with at least this probability."""
-_TREE_STEPS = 8  # what a band costs beside its binary search
+_BAND_STEPS = 8  # what a band costs beside its binary search
 _WORTH_A_THREAD = 1_000_000
 _ANY_SIZE = 1 << 62
 
@@ -125,86 +132,87 @@ class LshEnsembleReader:
         return Found(found.columns[best], found.overlaps[best], work)
 
     def _search(self, query: _Query, threshold: Fraction, allowed: Array, verify: bool, plan: Plan | None) -> Found:
+        """By posting lists where the first of them are shorter than the way through the trees; else by sketches."""
         need = least_overlap(threshold, query.size)
         if not query.size or query.known < need:
             return _nothing()
-        asked = self._tune(query.size, threshold, need)
-        least_size = self.arrays.parameters.least_size
-        if not asked and need >= least_size:
+        large = int(np.searchsorted(self.arrays.uppers, need))  # the first partition that may hold an answer
+        small = need < self.arrays.parameters.least_size
+        if large == self.arrays.partitions and not small:
             return _nothing()
-        if plan is None:
-            plan = self._cheaper(query, need, asked)
-        if plan == "postings":
+        read = self._postings_of(query.groups[: query.prefix(need)])
+        least = _BAND_STEPS * (self.arrays.partitions - large)
+        if plan == "postings" or (plan is None and (small or read <= least)):
             return self._by_postings(query, need, _ANY_SIZE, allowed)
-        found = self._by_sketches(query, need, asked, allowed, verify)
-        if need < least_size:
-            found = _together(found, self._by_postings(query, need, least_size, allowed))
+        asked = self._tune(query.size, threshold, range(large, self.arrays.partitions))
+        if plan is None and read <= sum(self._steps(query, partition, choice) for partition, choice in asked.items()):
+            return self._by_postings(query, need, _ANY_SIZE, allowed)
+        found = self._by_sketches(query, need, asked, allowed, verify, plan is None)
+        if small:
+            found = _together(found, self._by_postings(query, need, self.arrays.parameters.least_size, allowed))
         return found
 
-    def _tune(self, size: int, threshold: Fraction, need: int) -> dict[int, Tuning]:
-        """How to ask each partition that has sets large enough."""
-        parameters = self.arrays.parameters
-        first = int(np.searchsorted(self.arrays.uppers, need))
-        return {
-            partition: tuning(
-                float(threshold), int(self.arrays.uppers[partition]), size,
-                parameters.permutations, parameters.depth, RECALL,
-            )
-            for partition in range(first, self.arrays.partitions)
-        }  # fmt: skip
+    def _tune(self, size: int, threshold: Fraction, partitions: range) -> dict[int, Tuning]:
+        parameters, uppers = self.arrays.parameters, self.arrays.uppers
+        wanted = (float(threshold), size, parameters.permutations, parameters.depth, RECALL)
+        return {partition: tuning(int(uppers[partition]), *wanted) for partition in partitions}
 
-    def _cheaper(self, query: _Query, need: int, asked: dict[int, Tuning]) -> Plan:
-        """The posting lists answer for all sizes at once, and alone for sets without a sketch."""
-        if need < self.arrays.parameters.least_size:
-            return "postings"
+    def _postings_of(self, groups: Array) -> int:
         offsets = self._postings[0]
-        read = query.groups[: query.prefix(need)]
-        postings = int(np.sum(offsets[read + 1] - offsets[read]))
-        steps = sum(self._steps(query, partition, choice) for partition, choice in asked.items())
-        return "postings" if postings <= steps else "sketches"
+        return int(np.sum(offsets[groups + 1] - offsets[groups]))
 
     def _steps(self, query: _Query, partition: int, choice: Tuning) -> int:
         """About how many steps a partition costs: binary searches in its trees, or in all of its sets."""
         members = int(self.arrays.offsets[partition + 1] - self.arrays.offsets[partition])
         if not choice.bands:
-            return members * len(query.groups) * _TREE_STEPS
-        return choice.bands * (_TREE_STEPS + members.bit_length())
+            return members * len(query.groups)
+        return choice.bands * (_BAND_STEPS + members.bit_length())
 
     def _by_postings(self, query: _Query, need: int, below: int, allowed: Array) -> Found:
         columns, overlaps, work = answer_by_postings(
             query.groups, query.after, query.prefix(need), need, below, self._postings, self._sets, allowed
         )
-        order = np.argsort(columns)
         lists, postings, sets = work.tolist()
-        return Found(columns[order], overlaps[order], Work(("postings",), lists, postings, sets=sets))
+        return _in_order([(columns, overlaps)], Work(("postings",), lists, postings, sets=sets))
 
-    def _by_sketches(self, query: _Query, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool) -> Found:
+    def _by_sketches(
+        self, query: _Query, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool, may_leave: bool
+    ) -> Found:
+        """Ask the trees, then the candidates' sets; if it `may_leave`, the posting lists where these are shorter."""
         sketch = Sketch.of(self.arrays.parameters, query.hashes).values
 
-        def ask(partitions: list[int]) -> tuple[Array, Array, Array]:
+        def ask(partitions: Sequence[int]) -> tuple[Array, int]:
             bands, rows = (np.array([asked[p][field] for p in partitions], np.int64) for field in (0, 1))
-            return answer_by_sketches(
-                np.array(partitions, np.int64), bands, rows, sketch, self._layout, self._sets,
-                query.groups, query.after, need, allowed, verify,
-            )  # fmt: skip
+            return candidates_in(
+                np.array(partitions, np.int64), bands, rows, sketch, self._layout, self._sets[2], need, allowed
+            )
 
-        steps = sum(len(self.arrays.members(p)) for p in asked) * len(query.groups)
-        parts = self._in_parallel(ask, list(asked), steps)
-        columns, overlaps = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
-        entries, candidates, sets = np.sum([part[2] for part in parts], axis=0).tolist()
-        order = np.argsort(columns)
-        work = Work(("sketches",), tree_entries=entries, candidates=candidates, sets=sets)
-        return Found(columns[order], overlaps[order], work)
+        steps = sum(self._steps(query, partition, choice) for partition, choice in asked.items() if choice.bands)
+        similar = self._in_parallel(ask, [p for p, choice in asked.items() if choice.bands], steps)
+        unreachable, _ = ask([p for p, choice in asked.items() if not choice.bands])
+        candidates = np.concatenate([columns for columns, _ in similar])
+        sure = np.concatenate([candidates, unreachable]) if verify else unreachable
+        steps = int(verification_steps(sure, self._sets[0], len(query.groups)))
+        if may_leave and self._postings_of(query.groups) < steps:
+            return self._by_postings(query, need, _ANY_SIZE, allowed)
 
-    def _in_parallel(
-        self, ask: Callable[[list[int]], tuple[Array, Array, Array]], partitions: list[int], steps: int
-    ) -> list[tuple[Array, Array, Array]]:
-        """Ask the partitions in threads if they may cost more than starting these; neighbours are dealt out in turn."""
+        def confirm(columns: Array) -> tuple[Array, Array]:
+            return verify_columns(columns, self._sets, query.groups, query.after, need)
+
+        parts = self._in_parallel(confirm, sure, steps)
+        if not verify:
+            parts.append((candidates, np.full(len(candidates), -1)))
+        entries = sum(matched for _, matched in similar)
+        count = len(candidates) + len(unreachable)
+        return _in_order(parts, Work(("sketches",), tree_entries=entries, candidates=count, sets=len(sure)))
+
+    def _in_parallel(self, ask: Callable[[Any], Answer], items: Any, steps: int) -> list[Answer]:
+        """Ask for all items at once, or in threads where that is worth it; neighbours are dealt out in turn."""
         threads = min(self._threads, 1 + steps // _WORTH_A_THREAD)
         if threads == 1:
-            return [ask(partitions)]
+            return [ask(items)]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(ask, [partitions[number::threads] for number in range(threads)]))
+            return list(pool.map(ask, [items[number::threads] for number in range(threads)]))
 
 
 def _mask(allowed: Array | None) -> Array:
@@ -217,6 +225,10 @@ def _nothing() -> Found:
 
 
 def _together(one: Found, other: Found) -> Found:
-    columns, overlaps = np.concatenate([one.columns, other.columns]), np.concatenate([one.overlaps, other.overlaps])
+    return _in_order([(one.columns, one.overlaps), (other.columns, other.overlaps)], one.work + other.work)
+
+
+def _in_order(parts: list[tuple[Array, Array]], work: Work) -> Found:
+    columns, overlaps = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
     order = np.argsort(columns)
-    return Found(columns[order], overlaps[order], one.work + other.work)
+    return Found(columns[order], overlaps[order], work)
