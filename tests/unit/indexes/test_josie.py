@@ -54,6 +54,7 @@ values = st.integers(0, 30).map(str)
 lakes = st.lists(st.sets(values, max_size=20), max_size=12)
 
 
+@settings(max_examples=50)
 @given(
     columns=lakes,
     query=st.sets(values | st.sampled_from(["never", "seen"]), max_size=25),

@@ -197,7 +197,7 @@ class LshEnsembleReader:
             return self._by_postings(query, need, _ANY_SIZE, allowed)
 
         def confirm(columns: Array) -> tuple[Array, Array]:
-            return verify_columns(columns, self._sets, query.groups, query.after, need)
+            return verify_columns(np.ascontiguousarray(columns), self._sets, query.groups, query.after, need)
 
         parts = self._in_parallel(confirm, sure, steps)
         if not verify:
