@@ -19,7 +19,7 @@ _SAMPLES = 1000  # as in section 3.4.3
 _CHUNKS = 10
 _MOST_ITEMS = 500_000  # of all samples together: some milliseconds
 _ROUNDS = 3  # one after another, so that a chunk has left the nearest cache when it is read again
-LEAST = Costs(s0=20.0, s1=0.2, l0=2.0, l1=0.2)
+LEAST = Costs(s0=100.0, s1=0.2, l0=5.0, l1=0.2)
 MOST = Costs(s0=20_000.0, s1=100.0, l0=20_000.0, l1=100.0)
 """No machine is outside of these; a fit to a tiny segment's few samples may be, and is moved to the nearest."""
 

@@ -16,7 +16,8 @@ _READ = -(1 << 30)  # the count of a column whose set was read: later lists cann
 _LOW = (1 << 32) - 1
 _LISTS, _BEST, _ALL = 0, 1, 2
 _FIRST_BATCH = 64  # items
-_BUDGET = 8  # looks at all candidates may together cost this part of what all lists cost
+_LOOK = 16  # what a look at a candidate costs, in items of a list
+_BUDGET = 12  # looks may together cost this part of what all lists cost
 
 
 @compiled
@@ -174,12 +175,14 @@ def josie(
         stop = _end_of_batch(postings.offsets, query.groups, i, due)
         seen = _read_lists(postings, query.groups, query.weights, i, stop, scratch, seen, work)
         i = stop
-        # A look costs some steps for each candidate, and gains nothing unless k sets cost less than the lists left.
-        price = 4 * (seen - dropped) * costs.l1
-        due = max(_FIRST_BATCH, seen - dropped)
-        choice = _BEST if price < looks and query.cost[i] > k * costs.s0 + price else _LISTS
+        # A look gains nothing unless k sets cost less than the lists left. Once it is too dear, it stays so.
+        price = _LOOK * (seen - dropped) * costs.l1
+        if price > looks or query.cost[i] < k * costs.s0 + price:
+            seen = _read_lists(postings, query.groups, query.weights, i, len(query.groups), scratch, seen, work)
+            break
+        choice = _BEST
         while choice != _LISTS and seen > dropped:
-            looks -= 4 * (seen - dropped) * costs.l1
+            looks -= _LOOK * (seen - dropped) * costs.l1
             dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
             raised = _kth(heap, held, best, size, threshold, 0.0)
             if raised > threshold:
