@@ -16,8 +16,8 @@ _READ = -(1 << 30)  # the count of a column whose set was read: later lists cann
 _LOW = (1 << 32) - 1
 _LISTS, _BEST, _ALL = 0, 1, 2
 _FIRST_BATCH = 64  # items
-_LOOK = 16  # what a look at a candidate costs, in items of a list
-_BUDGET = 12  # looks may together cost this part of what all lists cost
+_LOOK = 6  # what a look at a candidate costs, in items of a list
+_BUDGET = 4  # looks may together cost this part of what all lists cost
 
 
 @compiled
