@@ -11,6 +11,7 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parent.parent
 DOVETAIL = Path(sys.executable).with_name("dovetail")
 INDEX = "sample-lake.idx"
+AIRPORTS = "sample-lake/transport/airports.csv"
 
 STEPS = (
     ("Index the tables of a folder. Again and again: only what is new or changed is read.",
@@ -19,13 +20,18 @@ STEPS = (
     ("Which tables are there?", ("tables", INDEX, "transport/*")),
     ("What is in the airports?", ("columns", INDEX, "transport/airports.csv")),
     ("Where does Switzerland occur?", ("find", INDEX, "Switzerland")),
-    ("Which columns are about countries, by name?", ("find", INDEX, "--column", "*country*", "--limit", "6")),
     ("Is every byte of the index the one that was written?", ("verify", INDEX)),
+    ("Which tables join with the airports?", ("search", AIRPORTS, "--index", INDEX, "-k", "6")),
+    ("And on the country alone? These columns hold the same codes.",
+     ("search", AIRPORTS, "--on", "country", "--index", INDEX, "-k", "4")),
+    ("Why?", ("search", AIRPORTS, "--on", "country", "--tables", "geo/countries.csv", "--index", INDEX,
+              "--explain", "1")),
+    ("Then join them.", ("join", AIRPORTS, "geo/countries.csv", "--index", INDEX, "--on", "country=Code")),
 )  # fmt: skip
 
 TRY = (
-    ("find", INDEX, "Zürich"),
-    ("columns", INDEX, "geo/countries.csv"),
+    ("search", "sample-lake/economy/gapminder.csv", "--on", "country", "--index", INDEX),
+    ("search", AIRPORTS, "--on", "country", "--threshold", "0.9", "--index", INDEX),
     ("tables", INDEX, "--skipped"),
     ("columns", INDEX, "science/elements.csv", "--json"),
     ("index", "YOUR-FOLDER", "--to", "your.idx"),

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail._storage.directory import Snapshot, open_snapshot
-from dovetail._storage.segment import Segment
 from dovetail._storage.verify import Verification, verify_index
-from dovetail.catalog import records
-from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
+from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.catalog.statistics import Skipped, failed_tables, statistics_of
-from dovetail.errors import UnknownName
-from dovetail.indexes.tokens import TokenReader
+from dovetail.errors import UnknownName, unknown
+from dovetail.join.equi import Joined
+from dovetail.join.verb import join_with
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
+from dovetail.search.lake import OpenSegment, find_table
+from dovetail.search.planner import Request, search
+from dovetail.search.results import Hits
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,22 +159,6 @@ class ColumnLine:
         return dict(vars(self))
 
 
-class OpenSegment:
-    """A segment with its readers, and which of its tables are alive."""
-
-    def __init__(self, segment: Segment) -> None:
-        self.segment = segment
-        self.catalog = CatalogReader(segment.pack(records.NAME))
-        self.tokens = TokenReader(segment)
-        self.alive = np.ones(self.catalog.tables.num_rows, bool)
-        self.alive[list(segment.ref.dead)] = False
-
-    @cached_property
-    def names(self) -> list[str]:
-        names: list[str] = self.catalog.tables["table"].to_pylist()
-        return names
-
-
 class Lake:
     """One generation of an index: what is there stays there while this is open, whatever a writer does."""
 
@@ -199,12 +182,38 @@ class Lake:
         return Rows(sorted((line for line in lines if matches(line.table, pattern)), key=lambda line: line.table))
 
     def table(self, name: str) -> Table:
-        for segment in self.segments:
-            for number in np.flatnonzero(pc.equal(segment.catalog.tables["table"], name)):
-                if segment.alive[number]:
-                    columns = segment.catalog.columns_of(int(number))
-                    return Table(segment.catalog.table(int(number)), Rows(Column(name, column) for column in columns))
-        raise UnknownName(unknown("The index has no table", name, [line.table for line in self.tables()]))
+        segment, number = find_table(self.segments, name, "The index has no table")
+        columns = segment.catalog.columns_of(number)
+        return Table(segment.catalog.table(number), Rows(Column(name, column) for column in columns))
+
+    def search(
+        self,
+        data: Any,
+        on: str | None = None,
+        k: int = 10,
+        *,
+        threshold: float | str | None = None,
+        tables: str | Iterable[str] = (),
+        min_overlap: int = 1,
+        include_self: bool = False,
+        fast: bool = False,
+    ) -> Hits:
+        """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
+
+        `on` names the column to join on; without it every sensible column is tried. With `threshold`, every column that
+        holds at least this share of mine is found; else the `k` that hold most. Both are exact; with `fast` they come
+        from sketches (LSH Ensemble), whose numbers are exact but which may miss a hit.
+        """
+        globs = (tables,) if isinstance(tables, str) else tuple(tables)
+        return search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast))
+
+    def join(self, data: Any, table: str, on: tuple[str, str] | str | None = None, how: str = "left") -> Joined:
+        """`data` joined with a table of the lake, on equal values as search counts them.
+
+        `on` is a pair of my column and theirs, or one name for both; without it the best pair is found. `.table` of the
+        answer is an Arrow table of text; rows keep my order.
+        """
+        return join_with(self.segments, data, table, (on, on) if isinstance(on, str) else on, how)
 
     def find(self, value: str) -> Rows[Occurrence]:
         """Every column that holds the value, as the column's own type reads it."""
@@ -259,16 +268,6 @@ def open(path: str | Path) -> Lake:
 def verify(path: str | Path) -> Verification:
     """Read every byte of the index at `path` and check every cross-reference."""
     return verify_index(Path(path))
-
-
-def unknown(what: str, name: str, known: list[str]) -> str:
-    """About a name that is not there: the nearest that is, or else some of those that are."""
-    same_end = [other for other in known if other.endswith(f"/{name}")]
-    near = same_end or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if near:
-        return f'{what} "{name}". Did you mean "{near[0]}"?'
-    rest = f" and {len(known) - 5:,} more" if len(known) > 5 else ""
-    return f'{what} "{name}". There are {len(known):,}: {", ".join(known[:5])}{rest}.'
 
 
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:

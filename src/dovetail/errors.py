@@ -13,6 +13,8 @@ DovetailError
 
 from __future__ import annotations
 
+import difflib
+
 
 class DovetailError(Exception):
     """The base of every error that Dovetail raises on purpose."""
@@ -48,3 +50,13 @@ class WriterConflict(DovetailError):
 
 class BuildFailed(DovetailError):
     """The pipeline could not finish. What was committed before stays."""
+
+
+def unknown(what: str, name: str, known: list[str]) -> str:
+    """About a name that is not there: the nearest that is, or else some of those that are."""
+    same_end = [other for other in known if other.endswith(f"/{name}")]
+    near = same_end or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if near:
+        return f'{what} "{name}". Did you mean "{near[0]}"?'
+    rest = f" and {len(known) - 5:,} more" if len(known) > 5 else ""
+    return f'{what} "{name}". There are {len(known):,}: {", ".join(known[:5])}{rest}.'

@@ -54,6 +54,12 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
     with without_spark():
         return {
             "dovetail index": dovetail("index", SAMPLE_LAKE, "--to", folder / "new", *options, "--json").json,
+            "dovetail search": dovetail(
+                "search", "transport/flights.csv", "--on", "tailnum", "--index", index, "--json"
+            ).json,
+            "dovetail join": dovetail(
+                "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
+            ).json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
             "dovetail tables": dovetail("tables", index, "--json").json,
             "dovetail columns": dovetail("columns", index, "geo/us-states.csv", "--json").json,

@@ -156,14 +156,14 @@ class _Frequencies:
         self._first = None
 
     def distinct(self) -> int:
-        return len(self._first.values) if self._first else len(self._totals()[0])
+        return len(self._first.values) if self._first else len(self._totals[0])
 
     def top(self, batches: Iterable[RawCounts]) -> list[tuple[str, int]]:
         """The most frequent values with their rows; of equally frequent ones the first seen."""
         if self._first:
             places = _highest(self._first.counts)
             return [(self._first.values[int(i)].as_py(), int(self._first.counts[i])) for i in places]
-        hashes, counts = self._totals()
+        hashes, counts = self._totals
         places = _highest(counts)
         names: dict[int, str] = {}
         for batch in batches:
@@ -172,6 +172,7 @@ class _Frequencies:
                 names.setdefault(int(found[place]), batch.values[int(place)].as_py())
         return [(names[int(hashes[i])], int(counts[i])) for i in places]
 
+    @functools.cached_property
     def _totals(self) -> tuple[Array, Array]:
         """Each value's hash and rows over all batches, in the order of first appearance."""
         if not self._hashes:

@@ -16,7 +16,9 @@ from dovetail.cli.compact import compact_command
 from dovetail.cli.find import find_command
 from dovetail.cli.index import index_command
 from dovetail.cli.info import info_command
+from dovetail.cli.join import join_command
 from dovetail.cli.remove import remove_command
+from dovetail.cli.search import search_command
 from dovetail.cli.tables import tables_command
 from dovetail.cli.verify import verify_command
 from dovetail.errors import DovetailError
@@ -35,7 +37,7 @@ class _InOrder(click.Group):
 @click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="dovetail")
 def cli() -> None:
-    """Index the tables of a data lake, and ask what is in them.
+    """Find and make joins in a data lake.
 
     Exit codes: 0; 1 where nothing was found or something is wrong with the data; 2 for bad input.
 
@@ -46,7 +48,7 @@ def cli() -> None:
 
 
 for command in (
-    index_command, info_command, tables_command, columns_command, find_command,
+    index_command, search_command, join_command, info_command, tables_command, columns_command, find_command,
     verify_command, remove_command, compact_command,
 ):  # fmt: skip
     cli.add_command(command)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dovetail.indexes.josie import JOSIE
+from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE
 from dovetail.indexes.protocol import Index
 from dovetail.indexes.tokens import TOKENS
 
-INDEXES: tuple[Index, ...] = (TOKENS,)
+INDEXES: tuple[Index, ...] = (TOKENS, JOSIE, LSH_ENSEMBLE)

@@ -89,6 +89,15 @@ def fingerprint(status: os.stat_result, readable: bool, dialect: str) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
 
 
+def is_unchanged(path: str, mark: str) -> bool:
+    """Whether the file at `path` is still the one that was given this fingerprint."""
+    try:
+        status = Path(path).stat()
+    except FileNotFoundError:
+        return False
+    return mark.startswith(f"{status.st_size}-{status.st_mtime_ns}-")
+
+
 def list_lake(roots: Iterable[Root]) -> dict[str, TableFile]:
     """Every file that may be a table, or would be one if it could be read, by its id."""
     files = {}

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import xxhash
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
@@ -51,6 +51,7 @@ small_words = st.sampled_from(["", "a", "b", "ab", "ä", "x" * 70, "zürich"])
 columns_of_pieces = st.lists(st.lists(st.lists(words | small_words, max_size=12), max_size=3), max_size=8)
 
 
+@settings(max_examples=60)
 @given(columns=columns_of_pieces, memory_bytes=st.sampled_from([1, 300, PLENTY]))
 def test_equals_brute_force(tmp_path_factory, columns, memory_bytes):
     segment = build(tmp_path_factory.mktemp("segments"), columns, memory_bytes)
@@ -76,6 +77,7 @@ def test_equals_brute_force(tmp_path_factory, columns, memory_bytes):
     assert reader.arrays.groups == len(set(map(tuple, holders.values()))), "one group for each list of columns"
 
 
+@settings(max_examples=30)
 @given(columns=columns_of_pieces)
 def test_spilling_changes_no_byte_of_the_arrays(tmp_path_factory, columns):
     whole, spilled = (build(tmp_path_factory.mktemp("segments"), columns, memory) for memory in (PLENTY, 200))

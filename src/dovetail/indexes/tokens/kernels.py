@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
@@ -247,6 +247,45 @@ def gather_strings(content: Array, offsets: Array, order: Array) -> tuple[Array,
 
 
 @compiled
+def _guess_places(hashes: Array, asked: Array) -> Array:
+    """About where each hash would stand: hashes are spread evenly, so its value tells, and twice is nearer.
+
+    Nothing here waits for anything before it: the memory is asked for many hashes at once.
+    """
+    places = np.zeros(len(asked), np.int64)
+    last = len(hashes) - 1
+    density = len(hashes) / 2.0**64
+    for i in range(len(asked)):
+        places[i] = min(int64(np.float64(asked[i]) * density), last)
+    for _ in range(2):
+        for i in range(len(asked)):
+            off = np.float64(asked[i]) - np.float64(hashes[places[i]]) if last >= 0 else 0.0
+            places[i] = min(max(places[i] + int64(off * density), 0), max(last, 0))
+    return places
+
+
+@compiled
+def _first_not_below(hashes: Array, place: int, value: Any) -> int:
+    """The first place whose hash is not below the value, sought in growing steps from a place near it."""
+    low, high, step = place, place, 1
+    while low > 0 and hashes[low - 1] >= value:
+        high = low - 1
+        low = max(low - step, 0)
+        step *= 2
+    while high < len(hashes) and hashes[high] < value:
+        low = high + 1
+        high = min(high + step, len(hashes))
+        step *= 2
+    while low < high:
+        middle = (low + high) >> 1
+        if hashes[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def find_tokens(
     hashes: Array,
     ids: Array,
@@ -258,14 +297,9 @@ def find_tokens(
 ) -> Array:
     """The id of each asked token, or -1. Where 64-bit hashes meet, the bytes decide."""
     found = np.full(len(asked_hashes), -1, np.int64)
+    places = _guess_places(hashes, asked_hashes)
     for i in range(len(asked_hashes)):
-        low, high = 0, len(hashes)
-        while low < high:
-            middle = (low + high) >> 1
-            if hashes[middle] < asked_hashes[i]:
-                low = middle + 1
-            else:
-                high = middle
+        low = _first_not_below(hashes, places[i], asked_hashes[i])
         length = asked_offsets[i + 1] - asked_offsets[i]
         while low < len(hashes) and hashes[low] == asked_hashes[i]:
             start = offsets[ids[low]]

@@ -1,0 +1,102 @@
+"""Dovetail's side: build a segment from the sets, and ask it. Each runs in a process of its own and prints JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from generate import Sets
+from measuring import now, pss_now
+
+from dovetail._storage.segment import Segment, SegmentRef, SegmentWriter
+from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
+from dovetail.indexes.protocol import Piece
+from dovetail.indexes.tokens import TOKENS
+
+_MEMORY = 2 << 30
+
+
+def tokens_of(values: np.ndarray) -> pa.Array:
+    return pa.array(values).cast(pa.large_string())
+
+
+def build(sets: Sets, folder: Path) -> dict[str, float]:
+    """A segment with tokens and sketches; seconds of each part, and bytes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    scratch = folder / "scratch"
+    scratch.mkdir(parents=True)
+    all_tokens = tokens_of(sets.values)
+    columns = len(sets.offsets) - 1
+    begun = now()
+    writer = SegmentWriter(folder)
+    tokens, sketches = TOKENS.builder(scratch, _MEMORY), LSH_ENSEMBLE.builder(scratch, _MEMORY)
+    ones = np.ones(int(np.diff(sets.offsets).max()), np.int64)
+    for column in range(columns):
+        start, stop = int(sets.offsets[column]), int(sets.offsets[column + 1])
+        tokens.add(Piece(column, all_tokens[start:stop], ones[: stop - start]))
+    counts = tokens.finish(writer, columns)
+    middle = now()
+    sketches.finish(writer, columns)
+    ended = now()
+    ref = writer.finish({"tables": 0, **counts})
+    (folder / "ref.json").write_text(json.dumps(ref.to_json()))
+    segment = Segment(folder, ref)
+    return {
+        "tokens_seconds": middle - begun,
+        "sketch_seconds": ended - middle,
+        "tokens_bytes": segment.parts["tokens"]["bytes"],
+        "sketch_bytes": segment.parts["lsh_ensemble"]["bytes"],
+        "sketched": len(segment.pack("lsh_ensemble")["columns"]),
+    }
+
+
+def ask(queries: list[np.ndarray], folder: Path, thresholds: list[str], plan: str | None, verify: bool) -> object:
+    """For every threshold and query the answers' columns and the seconds; and how much memory there is at the end."""
+    ref = SegmentRef.from_json(json.loads((folder / "ref.json").read_text()))
+    begun = now()
+    reader = LshEnsembleReader(Segment(folder, ref))
+    opened = now() - begun
+    asked = [tokens_of(query) for query in queries]
+    before = pss_now()
+    for forced in ("postings", "sketches"):
+        reader.search(asked[0], Fraction(1, 2), plan=forced)  # kernels are loaded once in a process's life
+    found = {}
+    for threshold in thresholds:
+        answers, seconds, plans = [], [], []
+        for tokens in asked:
+            begun = now()
+            hits = reader.search(tokens, Fraction(threshold), verify=verify, plan=plan)
+            seconds.append(now() - begun)
+            answers.append(hits.columns.tolist())
+            plans.append("+".join(hits.work.plans))
+        found[threshold] = {"answers": answers, "seconds": seconds, "plans": plans}
+    return {"thresholds": found, "open_seconds": opened, "pss_open": before, "pss": pss_now()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["build", "ask"])
+    parser.add_argument("sets", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--thresholds", nargs="*", default=[])
+    parser.add_argument("--plan", choices=["postings", "sketches"])
+    parser.add_argument("--unverified", action="store_true")
+    options = parser.parse_args()
+    if options.what == "build":
+        sets = Sets.load(options.sets)
+        some = np.searchsorted(sets.offsets, sets.offsets[-1] // 50)  # kernels are compiled once after installing
+        build(Sets(sets.values, sets.offsets[: some + 1], sets.query_values, sets.query_offsets), options.folder)
+        print(json.dumps(build(sets, options.folder)))
+        return
+    with np.load(options.sets) as arrays:  # only the queries: the sets would count as memory
+        queries = np.split(arrays["query_values"], arrays["query_offsets"][1:-1])
+    print(json.dumps(ask(queries, options.folder, options.thresholds, options.plan, not options.unverified)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The registry's entry for JOSIE, with the check of its positions and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dovetail._storage.segment import Segment
+from dovetail.indexes.josie import format as josie_format
+from dovetail.indexes.josie.build import LEAST, MOST, JosieBuilder
+from dovetail.indexes.josie.format import JosieArrays
+from dovetail.indexes.josie.kernels import positions_of
+from dovetail.indexes.josie.query import JosieReader
+from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.format import TokenArrays
+
+
+class JosieIndex:
+    name = josie_format.NAME
+    version = josie_format.VERSION
+    question = "which columns share most values with mine?"
+
+    def builder(self, scratch: Path, memory_bytes: int) -> JosieBuilder:
+        return JosieBuilder()
+
+    def open(self, segment: Segment) -> JosieReader:
+        return JosieReader(segment)
+
+    def check(self, segment: Segment) -> Iterator[str]:
+        for problem in _broken_references(segment):
+            yield f"{segment.ref.id}/{self.name}: {problem}"
+
+
+def _broken_references(segment: Segment) -> Iterator[str]:
+    arrays = JosieArrays(segment.pack(josie_format.NAME))
+    tokens = TokenReader(segment).arrays
+    arrays.require_items(len(tokens.posting_columns))
+    if not _sets_fit(tokens):
+        return  # the check of the tokens says so; kernels do not check bounds
+    positions = positions_of(tokens.posting_offsets, tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens)
+    if not np.array_equal(positions, arrays.positions):
+        yield "positions do not match the sets"
+    if not all(low <= cost <= high for low, cost, high in zip(LEAST, arrays.costs, MOST, strict=True)):
+        yield "a read cost is beyond what any machine needs"
+
+
+def _sets_fit(tokens: TokenArrays) -> bool:
+    """Whether every group is in as many sets as its posting list is long."""
+    if np.any(np.diff(tokens.set_group_offsets) < 0):
+        return False
+    frequencies = np.bincount(tokens.set_groups, minlength=tokens.groups)
+    return np.array_equal(frequencies, np.diff(tokens.posting_offsets))
+
+
+JOSIE = JosieIndex()

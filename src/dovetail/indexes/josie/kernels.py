@@ -1,0 +1,514 @@
+"""Kernels of exact top-k overlap search: JOSIE, and the two algorithms that it is measured against.
+
+Inputs are read-only C arrays; offsets were checked before. A search counts in `scratch.counts`; `scratch.touched`
+lists the columns that have a count, and those before `dropped` are out of the race. What is found is left in
+`scratch.columns` and `scratch.overlaps`. `work` counts posting lists, their items, sets and their items.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail._compile import compiled, int64
+from dovetail.indexes.josie.core import Array, Costs, Postings, Query, Scratch, Sets
+
+_READ = -(1 << 30)  # the count of a column whose set was read: later lists cannot make it positive
+_LOW = (1 << 32) - 1
+_LISTS, _BEST, _ALL = 0, 1, 2
+_FIRST_BATCH = 64  # items
+_LOOK = 6  # what a look at a candidate costs, in items of a list
+_BUDGET = 4  # looks may together cost this part of what all lists cost
+
+
+@compiled
+def positions_of(posting_offsets: Array, set_offsets: Array, set_groups: Array, group_tokens: Array) -> Array:
+    """For every posting how many tokens of its column come before the group."""
+    cursor = posting_offsets[:-1].copy()
+    positions = np.empty(len(set_groups), np.uint32)
+    for column in range(len(set_offsets) - 1):
+        before = 0
+        for at in range(set_offsets[column], set_offsets[column + 1]):
+            group = set_groups[at]
+            positions[cursor[group]] = before
+            cursor[group] += 1
+            before += group_tokens[group + 1] - group_tokens[group]
+    return positions
+
+
+@compiled
+def time_lists(offsets: Array, columns: Array, sample: Array, counts: Array) -> int:
+    """Read posting lists as a search does; returns how many items there were."""
+    items = 0
+    for i in range(len(sample)):
+        for at in range(offsets[sample[i]], offsets[sample[i] + 1]):
+            counts[columns[at]] += 1
+            items += 1
+    return items
+
+
+@compiled
+def time_sets(offsets: Array, groups: Array, sample: Array, ones: Array) -> int:
+    """Intersect each set with the one before it, as a search does; returns how many steps that was."""
+    steps = 0
+    for i in range(1, len(sample)):
+        one, other = sample[i - 1], sample[i]
+        asked = groups[offsets[one] : offsets[one + 1]]
+        place, stop = offsets[other], offsets[other + 1]
+        steps += _steps(len(asked), stop - place)
+        _intersect(asked, ones, ones, 0, groups, place, stop, 0)
+    return steps
+
+
+@compiled
+def weigh_groups(ids: Array, group_tokens: Array) -> tuple[Array, Array]:
+    """The groups of ascending token ids, which may be repeated, and how many distinct ids each group has."""
+    groups = np.empty(len(ids), np.int64)
+    weights = np.empty(len(ids), np.int64)
+    found = 0
+    group = 0
+    for i in range(len(ids)):
+        if i > 0 and ids[i] == ids[i - 1]:
+            continue
+        if found == 0 or ids[i] >= group_tokens[group + 1]:
+            group = _gallop(group_tokens, group, len(group_tokens), ids[i] + 1) - 1
+            groups[found] = group
+            weights[found] = 0
+            found += 1
+        weights[found - 1] += 1
+    return groups[:found], weights[:found]
+
+
+@compiled
+def count_items(offsets: Array, groups: Array) -> int:
+    """How many items the posting lists of the groups have."""
+    items = 0
+    for i in range(len(groups)):
+        items += offsets[groups[i] + 1] - offsets[groups[i]]
+    return items
+
+
+@compiled
+def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float) -> tuple[Array, Array]:
+    """The weight, and the cost of the posting lists, of the groups from each one on."""
+    rest = np.zeros(len(groups) + 1, np.int64)
+    cost = np.zeros(len(groups) + 1, np.float64)
+    for i in range(len(groups) - 1, -1, -1):
+        rest[i] = rest[i + 1] + weights[i]
+        cost[i] = cost[i + 1] + l0 + l1 * (offsets[groups[i] + 1] - offsets[groups[i]])
+    return rest, cost
+
+
+@compiled
+def overlap(sets: Sets, groups: Array, weights: Array, rest: Array, column: int) -> int:
+    return _intersect(
+        groups, weights, rest, 0, sets.groups, sets.offsets[column], sets.offsets[column + 1], 0
+    )  # fmt: skip
+
+
+@compiled
+def merge_list(
+    postings: Postings, groups: Array, weights: Array, k: int, floor: int, allowed: Array, scratch: Scratch,
+    work: Array,
+) -> int:  # fmt: skip
+    """MergeList-D: read every distinct list, then rank (section 3.2.1)."""
+    seen = _read_lists(postings, groups, weights, 0, len(groups), scratch, 0, work)
+    best = np.empty(k, np.int64)
+    found = _finish(scratch, 0, seen, 0, allowed, best, 0, floor)
+    _clear(scratch, seen)
+    return found
+
+
+@compiled
+def probe_set(
+    postings: Postings, sets: Sets, query: Query, k: int, floor: int, allowed: Array, scratch: Scratch, work: Array
+) -> int:
+    """ProbeSet-D: read every set when it is first met, unless the position filter says no (section 3.2.3)."""
+    threshold, held, seen, found = floor, 0, 0, 0
+    heap = np.empty(k, np.int64)
+    for i in range(len(query.groups)):
+        if query.rest[i] < threshold:
+            break
+        group, weight = query.groups[i], query.weights[i]
+        size = sets.group_tokens[group + 1] - sets.group_tokens[group]
+        work[0] += 1
+        work[1] += postings.offsets[group + 1] - postings.offsets[group]
+        for at in range(postings.offsets[group], postings.offsets[group + 1]):
+            column = postings.columns[at]
+            if scratch.counts[column] != 0:
+                continue
+            scratch.counts[column] = 1
+            scratch.touched[seen] = column
+            seen += 1
+            left = sets.token_offsets[column + 1] - sets.token_offsets[column] - postings.positions[at] - size
+            if (len(allowed) and not allowed[column]) or weight + min(query.rest[i + 1], left) < threshold:
+                continue
+            stop = sets.offsets[column + 1]
+            place = _gallop(sets.groups, sets.offsets[column], stop, group + 1)
+            work[2] += 1
+            work[3] += stop - place
+            common = weight + _intersect(
+                query.groups, query.weights, query.rest, i + 1, sets.groups, place, stop, threshold - weight
+            )  # fmt: skip
+            if common >= threshold:
+                scratch.columns[found], scratch.overlaps[found] = column, common
+                found += 1
+                held = _push(heap, held, common)
+                threshold = max(threshold, heap[0]) if held == k else threshold
+    found = _finish(scratch, 0, 0, found, allowed, heap, held, floor)
+    _clear(scratch, seen)
+    return found
+
+
+@compiled
+def josie(
+    postings: Postings, sets: Sets, query: Query, k: int, floor: int, allowed: Array, costs: Costs,
+    scratch: Scratch, work: Array,
+) -> int:  # fmt: skip
+    """JOSIE-D: lists in batches; between batches the costs decide whether sets are read (section 3.3.4)."""
+    threshold, held, seen, dropped, found = floor, 0, 0, 0, 0
+    heap, best = np.empty(k, np.int64), np.empty(k, np.int64)
+    ledger = np.array([1.0, 1.0])  # what was hoped for of sets that were read, and what came
+    looks = query.cost[0] / _BUDGET
+    due = _FIRST_BATCH
+    i = 0
+    while i < len(query.groups) and (seen > dropped or query.rest[i] >= threshold):
+        stop = _end_of_batch(postings.offsets, query.groups, i, due)
+        seen = _read_lists(postings, query.groups, query.weights, i, stop, scratch, seen, work)
+        i = stop
+        # A look gains nothing unless k sets cost less than the lists left. Once it is too dear, it stays so.
+        price = _LOOK * (seen - dropped) * costs.l1
+        if price > looks or query.cost[i] < k * costs.s0 + price:
+            seen = _read_lists(postings, query.groups, query.weights, i, len(query.groups), scratch, seen, work)
+            break
+        choice = _BEST
+        while choice != _LISTS and seen > dropped:
+            looks -= _LOOK * (seen - dropped) * costs.l1
+            dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
+            raised = _kth(heap, held, best, size, threshold, 0.0)
+            if raised > threshold:
+                threshold = raised
+                dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
+            due = max(_FIRST_BATCH, seen - dropped)
+            choice = _choose(
+                sets, query, costs, scratch, i, dropped, seen, threshold, heap, held, best, size, due, ledger
+            )
+            if choice != _LISTS:
+                best[:size].sort()
+                chosen = _LOW - (best[:size][::-1] & _LOW)
+                threshold, held, found = _read_sets(
+                    postings, sets, query, i, chosen, threshold, heap, held, found, scratch, work, ledger
+                )
+            if choice == _ALL:
+                chosen = scratch.touched[dropped:seen].astype(np.int64)
+                threshold, held, found = _read_sets(
+                    postings, sets, query, i, chosen, threshold, heap, held, found, scratch, work, ledger
+                )
+                dropped = seen
+    found = _finish(scratch, dropped, seen, found, allowed, heap, held, floor)
+    _clear(scratch, seen)
+    return found
+
+
+@compiled
+def _end_of_batch(offsets: Array, groups: Array, i: int, due: int) -> int:
+    """Where the next batch ends: before the list that would make it reach `due` items, but after at least one list."""
+    items = offsets[groups[i] + 1] - offsets[groups[i]]
+    stop = i + 1
+    while stop < len(groups) and items < due:
+        items += offsets[groups[stop] + 1] - offsets[groups[stop]]
+        stop += items < due
+    return stop
+
+
+@compiled
+def _read_lists(
+    postings: Postings, groups: Array, weights: Array, start: int, stop: int, scratch: Scratch, seen: int, work: Array
+) -> int:
+    """Count the columns of some lists; new ones are appended without a branch. Returns how many columns were seen."""
+    counts, touched, columns = scratch.counts, scratch.touched, postings.columns
+    for i in range(start, stop):
+        weight = weights[i]
+        begin, end = postings.offsets[groups[i]], postings.offsets[groups[i] + 1]
+        for at in range(begin, end):
+            column = columns[at]
+            count = counts[column]
+            touched[seen] = column
+            seen += count == 0
+            counts[column] = count + weight
+        work[1] += end - begin
+    work[0] += stop - start
+    return seen
+
+
+@compiled
+def _weed(
+    scratch: Scratch, dropped: int, seen: int, rest: int, threshold: int, allowed: Array, best: Array
+) -> tuple[int, int]:
+    """Drop who cannot reach the threshold any more; leave the largest counts, with their columns, in `best`."""
+    size = 0
+    for j in range(dropped, seen):
+        column = scratch.touched[j]
+        count = int64(scratch.counts[column])
+        if count + rest < threshold or (len(allowed) and not allowed[column]):
+            scratch.touched[j] = scratch.touched[dropped]
+            scratch.touched[dropped] = column
+            dropped += 1
+        elif size < len(best) or count > best[0] >> 32:
+            size = _push(best, size, (count << 32) | (_LOW - int64(column)))
+    return dropped, size
+
+
+@compiled
+def _kth(heap: Array, held: int, best: Array, size: int, threshold: int, gain: float) -> int:
+    """The k-th largest of the known overlaps and of the best counts, each of which grows by `gain` of itself."""
+    if held + size < len(heap):
+        return threshold
+    joined = heap.copy()
+    for j in range(size):
+        count = best[j] >> 32
+        held = _push(joined, held, count + int64(gain * count))
+    return max(threshold, int64(joined[0]))
+
+
+@compiled
+def _choose(
+    sets: Sets, query: Query, costs: Costs, scratch: Scratch, i: int, dropped: int, seen: int, threshold: int,
+    heap: Array, held: int, best: Array, size: int, batch: int, ledger: Array,
+) -> int:  # fmt: skip
+    """Compare the net costs of Equation 3.13: of the next batch of lists, of the best sets, of all sets."""
+    lists_left, candidates = query.cost[i], seen - dropped
+    closed = query.rest[i] < threshold
+    if closed and _cost_of_all(sets, query, costs, scratch, i, dropped, seen, lists_left) < lists_left:
+        return _ALL
+    if size == 0 or size * costs.s0 > lists_left:
+        return _LISTS
+    rate = 1.0 / (query.rest[0] - query.rest[i])
+    hoped = _kth(heap, held, best, size, threshold, ledger[1] / ledger[0] * rate * query.rest[i])
+    hoped = min(hoped, query.rest[0])
+    if hoped <= threshold:
+        return _LISTS
+    reading = 0.0
+    for j in range(size):
+        reading += _cost_of(sets, query, costs, i, _LOW - (best[j] & _LOW))
+    after = _first_below(query.cost, i, lists_left - batch * costs.l1)
+    by_sets, by_lists = _count_saved(scratch, dropped, seen, query.rest[i], query.rest[after], rate, hoped, threshold)
+    typical = reading / size
+    if closed:
+        pays = reading + typical * (candidates - size - by_sets) < lists_left
+    else:
+        skipped = query.cost[_first_below(query.rest, i, hoped)] - query.cost[_first_below(query.rest, i, threshold)]
+        benefit = min(skipped + typical * by_sets, lists_left)
+        of_lists = lists_left - query.cost[after] - min(typical * by_lists, lists_left)
+        pays = reading < benefit and reading - benefit < of_lists
+    return _BEST if pays else _LISTS
+
+
+@compiled
+def _count_saved(
+    scratch: Scratch, dropped: int, seen: int, rest: int, rest_after: int, rate: float, hoped: int, threshold: int
+) -> tuple[int, int]:
+    """How many candidates would fall if the threshold rose as hoped, and how many by the next batch of lists."""
+    by_sets, by_lists = 0, 0
+    grow = 1.0 + rate * (rest - rest_after)
+    for j in range(dropped, seen):
+        count = scratch.counts[scratch.touched[j]]
+        by_sets += count + rest < hoped
+        by_lists += count * grow + rest_after < threshold
+    return by_sets, by_lists
+
+
+@compiled
+def _cost_of_all(
+    sets: Sets, query: Query, costs: Costs, scratch: Scratch, i: int, dropped: int, seen: int, limit: float
+) -> float:
+    """What reading all candidates costs; counted no further than the limit."""
+    total = (seen - dropped) * costs.s0
+    j = dropped
+    while j < seen and total < limit:
+        total += _cost_of(sets, query, costs, i, scratch.touched[j]) - costs.s0
+        j += 1
+    return total
+
+
+@compiled
+def _cost_of(sets: Sets, query: Query, costs: Costs, i: int, column: int) -> float:
+    steps = _steps(len(query.groups) - i, sets.offsets[column + 1] - sets.offsets[column])
+    return costs.s0 + costs.s1 * steps
+
+
+@compiled
+def _first_below(falling: Array, low: int, value: float) -> int:
+    """The first place from `low` on where a falling array is below the value."""
+    high = len(falling) - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if falling[middle] < value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@compiled
+def _read_sets(
+    postings: Postings, sets: Sets, query: Query, i: int, chosen: Array, threshold: int, heap: Array, held: int,
+    found: int, scratch: Scratch, work: Array, ledger: Array,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The exact overlaps of some candidates, unless a filter says that they are below the threshold."""
+    rest = query.rest[i]
+    hope = rest / (query.rest[0] - rest)
+    for j in range(len(chosen)):
+        column = chosen[j]
+        count = int64(scratch.counts[column])
+        if count + rest < threshold:
+            continue
+        stop = sets.offsets[column + 1]
+        place = _lower(sets.groups, sets.offsets[column], stop, query.groups[i])
+        common = count
+        if place < stop and not _too_far(postings, sets, column, place, stop, threshold - count):
+            work[2] += 1
+            work[3] += stop - place
+            common += _intersect(
+                query.groups, query.weights, query.rest, i, sets.groups, place, stop, threshold - count
+            )  # fmt: skip
+        ledger[0] += count * hope
+        ledger[1] += common - count
+        scratch.counts[column] = _READ
+        if common >= threshold:
+            scratch.columns[found], scratch.overlaps[found] = column, common
+            found += 1
+            held = _push(heap, held, common)
+            threshold = max(threshold, int64(heap[0])) if held == len(heap) else threshold
+    return threshold, held, found
+
+
+@compiled
+def _too_far(postings: Postings, sets: Sets, column: int, place: int, stop: int, need: int) -> bool:
+    """The position filter: fewer tokens are left in the set than are needed. Not asked of a short rest."""
+    if stop - place < 16:
+        return False
+    group = sets.groups[place]
+    at = _lower(postings.columns, postings.offsets[group], postings.offsets[group + 1], column)
+    size = sets.token_offsets[column + 1] - sets.token_offsets[column]
+    return bool(size - postings.positions[at] < need)
+
+
+@compiled
+def _finish(
+    scratch: Scratch, dropped: int, seen: int, found: int, allowed: Array, heap: Array, held: int, floor: int
+) -> int:
+    """Settle the threshold with the counts that became exact, and keep what reaches it."""
+    for j in range(dropped, seen):
+        column = scratch.touched[j]
+        count = scratch.counts[column]
+        if count >= floor and (held < len(heap) or count > heap[0]) and (len(allowed) == 0 or allowed[column]):
+            held = _push(heap, held, count)
+    threshold = max(floor, heap[0]) if held == len(heap) else floor
+    kept = 0
+    for j in range(found):
+        if scratch.overlaps[j] >= threshold:
+            scratch.columns[kept], scratch.overlaps[kept] = scratch.columns[j], scratch.overlaps[j]
+            kept += 1
+    for j in range(dropped, seen):
+        column = scratch.touched[j]
+        if scratch.counts[column] >= threshold and (len(allowed) == 0 or allowed[column]):
+            scratch.columns[kept], scratch.overlaps[kept] = column, scratch.counts[column]
+            kept += 1
+    return kept
+
+
+@compiled
+def _clear(scratch: Scratch, seen: int) -> None:
+    if seen * 8 > len(scratch.counts):
+        scratch.counts[:] = 0
+        return
+    for j in range(seen):
+        scratch.counts[scratch.touched[j]] = 0
+
+
+@compiled
+def _push(heap: Array, held: int, value: int) -> int:
+    """Keep the largest values, as many as fit, the least of them first. Returns how many are held."""
+    if held < len(heap):
+        at = held
+        while at > 0 and heap[(at - 1) >> 1] > value:
+            heap[at] = heap[(at - 1) >> 1]
+            at = (at - 1) >> 1
+        heap[at] = value
+        return held + 1
+    if value > heap[0]:
+        at = 0
+        child = 1
+        while child < held:
+            if child + 1 < held and heap[child + 1] < heap[child]:
+                child += 1
+            if heap[child] >= value:
+                break
+            heap[at] = heap[child]
+            at = child
+            child = 2 * at + 1
+        heap[at] = value
+    return held
+
+
+@compiled
+def _steps(one: int, other: int) -> int:
+    """About how many steps the intersection of two ascending lists takes."""
+    small, large = min(one, other), max(one, other)
+    if small * 8 >= large:
+        return one + other
+    steps = 2
+    while small << steps < large:
+        steps += 1
+    return small * steps
+
+
+@compiled
+def _intersect(
+    asked: Array, weights: Array, rest: Array, q: int, groups: Array, place: int, stop: int, need: int
+) -> int:
+    """The weight of the asked groups from q on that are in groups[place:stop]; less where the need cannot be met."""
+    end = len(asked)
+    got = 0
+    if (end - q) * 8 < stop - place:
+        while q < end and place < stop and got + rest[q] >= need:
+            place = _gallop(groups, place, stop, asked[q])
+            if place < stop and groups[place] == asked[q]:
+                got += weights[q]
+            q += 1
+    elif (stop - place) * 8 < end - q:
+        while q < end and place < stop and got + rest[q] >= need:
+            q = _gallop(asked, q, end, groups[place])
+            if q < end and asked[q] == groups[place]:
+                got += weights[q]
+            place += 1
+    else:
+        while q < end and place < stop and got + rest[q] >= need:
+            one, other = asked[q], groups[place]
+            if one == other:
+                got += weights[q]
+            q += one <= other
+            place += other <= one
+    return got
+
+
+@compiled
+def _gallop(values: Array, low: int, high: int, value: int) -> int:
+    """The first place from `low` on that is not below the value: near places are found in few steps."""
+    step = 1
+    while low + step < high and values[low + step] < value:
+        low += step
+        step *= 2
+    return _lower(values, low, min(low + step, high), value)
+
+
+@compiled
+def _lower(values: Array, low: int, high: int, value: int) -> int:
+    """The first place in values[low:high] that is not below the value, or `high`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,107 @@
+"""Asking one segment which columns share most tokens with a query."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail._storage.segment import Segment
+from dovetail.indexes.josie import kernels
+from dovetail.indexes.josie.core import Array, Found, Postings, Query, Scratch, Sets, Work
+from dovetail.indexes.josie.format import NAME, JosieArrays
+from dovetail.indexes.tokens import TokenReader
+
+HOW = ("josie", "merge_list", "probe_set")
+_NO_MASK = np.empty(0, np.bool_)
+
+
+class JosieReader:
+    """Exact top-k overlap search over the columns of one segment. Column numbers are the segment's own."""
+
+    def __init__(self, segment: Segment) -> None:
+        arrays = JosieArrays(segment.pack(NAME))
+        self.tokens = TokenReader(segment)
+        self.costs = arrays.costs
+        tokens = self.tokens.arrays
+        arrays.require_items(len(tokens.posting_columns))
+        self._postings = Postings(tokens.posting_offsets, tokens.posting_columns, arrays.positions)
+        self._sets = Sets(tokens.set_group_offsets, tokens.set_groups, tokens.set_offsets, tokens.group_tokens)
+        self._free: list[Scratch] = []  # as many as there were searches at once; list.pop and append are atomic
+
+    def query_groups(self, tokens: pa.Array) -> tuple[Array, Array, Array]:
+        """The distinct groups of the tokens, ascending, how many tokens lie in each, and the ids of all, ascending."""
+        ids = self.tokens.find(tokens)
+        ids = np.sort(ids[ids >= 0])
+        groups, weights = kernels.weigh_groups(ids, self.tokens.arrays.group_tokens)
+        return groups, weights, ids
+
+    def overlap_with(self, tokens: pa.Array, column: int) -> int:
+        """How many distinct tokens the column shares with these."""
+        query = self._plan(*self.query_groups(tokens)[:2])
+        return int(kernels.overlap(self._sets, query.groups, query.weights, query.rest, column))
+
+    def search(
+        self,
+        tokens: pa.Array,
+        k: int,
+        floor: int = 1,
+        allowed: npt.NDArray[np.bool_] | None = None,
+        how: str = "josie",
+    ) -> Found:
+        """All allowed columns whose overlap is at least `floor` and at least the k-th largest; ties are all there."""
+        return self.search_groups(*self.query_groups(tokens)[:2], k, floor, allowed, how)
+
+    def search_groups(
+        self,
+        groups: Array,
+        weights: Array,
+        k: int,
+        floor: int = 1,
+        allowed: npt.NDArray[np.bool_] | None = None,
+        how: str = "josie",
+    ) -> Found:
+        """The same for a query whose groups are known."""
+        columns = self.tokens.arrays.columns
+        if k < 1 or floor < 1:
+            raise ValueError(f"k and floor must be at least 1, not {k} and {floor}")
+        if allowed is not None and len(allowed) != columns:
+            raise ValueError(f"the mask has {len(allowed)} places for {columns} columns")
+        mask = _NO_MASK if allowed is None else np.ascontiguousarray(allowed, np.bool_)
+        work = np.zeros(4, np.int64)
+        try:
+            scratch = self._free.pop()
+        except IndexError:
+            scratch = Scratch.of(columns)
+        found = self._run(how, groups, weights, max(1, min(k, columns)), floor, mask, scratch, work)
+        overlaps, numbers = scratch.overlaps[:found].copy(), scratch.columns[:found].copy()
+        self._free.append(scratch)
+        order = np.lexsort((numbers, -overlaps))
+        return Found(numbers[order], overlaps[order], _work(how, work))
+
+    def _plan(self, groups: Array, weights: Array) -> Query:
+        rest, cost = kernels.sum_rest(self._postings.offsets, groups, weights, self.costs.l0, self.costs.l1)
+        return Query(groups, weights, rest, cost)
+
+    def _run(
+        self, how: str, groups: Array, weights: Array, k: int, floor: int, mask: Array, scratch: Scratch, work: Array
+    ) -> int:
+        if how == "merge_list" or (how == "josie" and self._sets_cannot_pay(groups, k)):
+            return kernels.merge_list(self._postings, groups, weights, k, floor, mask, scratch, work)
+        query = self._plan(groups, weights)
+        if how == "josie":
+            return kernels.josie(self._postings, self._sets, query, k, floor, mask, self.costs, scratch, work)
+        if how == "probe_set":
+            return kernels.probe_set(self._postings, self._sets, query, k, floor, mask, scratch, work)
+        raise ValueError(f"no such way to search: {how}; there are {', '.join(HOW)}")
+
+    def _sets_cannot_pay(self, groups: Array, k: int) -> bool:
+        """Whether all lists together cost less than k sets do: then there is nothing to decide."""
+        items = kernels.count_items(self._postings.offsets, groups)
+        return self.costs.l0 * len(groups) + self.costs.l1 * items < k * self.costs.s0
+
+
+def _work(how: str, work: Array) -> Work:
+    lists, list_items, sets, set_items = work.tolist()
+    item_bytes = 8 if how == "probe_set" else 4  # it reads positions too
+    return Work(lists, list_items, sets, set_items, 16 * (lists + sets) + item_bytes * list_items + 4 * set_items)

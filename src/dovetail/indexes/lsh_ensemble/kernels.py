@@ -1,0 +1,156 @@
+"""Kernels over sketches and trees. Inputs are read-only C arrays; offsets were checked before.
+
+The compiled functions keep their plain Python form as `.py_func`, which the tests use as the oracle.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail._compile import compiled
+
+Array = npt.NDArray[Any]
+
+_HIGH_HALF = np.uint64(32)
+_NOTHING = np.uint32(0xFFFFFFFF)
+
+
+@compiled
+def _lower_by_hashes(least: Array, hashes: Array, multipliers: Array, additions: Array) -> None:
+    """Lower each minimum to the least value that its function takes over the hashes."""
+    for i in range(len(hashes)):
+        for k in range(len(least)):
+            value = np.uint32((multipliers[k] * hashes[i] + additions[k]) >> _HIGH_HALF)
+            least[k] = min(least[k], value)
+
+
+@compiled
+def sketch_hashes(hashes: Array, multipliers: Array, additions: Array) -> Array:
+    """The MinHash signature of a set of tokens, given by their hashes."""
+    least = np.full(len(multipliers), _NOTHING, np.uint32)
+    _lower_by_hashes(least, hashes, multipliers, additions)
+    return least
+
+
+@compiled
+def sketch_groups(
+    groups: Array, group_tokens: Array, token_hashes: Array, multipliers: Array, additions: Array
+) -> Array:
+    """The signatures of some groups, by row."""
+    found = np.empty((len(groups), len(multipliers)), np.uint32)
+    for i in range(len(groups)):
+        hashes = token_hashes[group_tokens[groups[i]] : group_tokens[groups[i] + 1]]
+        found[i] = sketch_hashes(hashes, multipliers, additions)
+    return found
+
+
+@compiled
+def sketch_sets(
+    columns: Array,
+    set_group_offsets: Array,
+    set_groups: Array,
+    group_tokens: Array,
+    token_hashes: Array,
+    shared: Array,
+    shared_sketches: Array,
+    multipliers: Array,
+    additions: Array,
+) -> Array:
+    """The signatures of some columns' sets, a row for each function.
+
+    The minimum over a set is the least of the minima over its groups: `shared` gives the row of `shared_sketches` for
+    those groups that were sketched beforehand, and -1 for the others.
+    """
+    found = np.empty((len(multipliers), len(columns)), np.uint32)
+    least = np.empty(len(multipliers), np.uint32)
+    for i in range(len(columns)):
+        least[:] = _NOTHING
+        for at in range(set_group_offsets[columns[i]], set_group_offsets[columns[i] + 1]):
+            group = set_groups[at]
+            row = shared[group]
+            if row < 0:
+                hashes = token_hashes[group_tokens[group] : group_tokens[group + 1]]
+                _lower_by_hashes(least, hashes, multipliers, additions)
+            else:
+                for k in range(len(least)):
+                    least[k] = min(least[k], shared_sketches[row, k])
+        for k in range(len(least)):
+            found[k, i] = least[k]
+    return found
+
+
+@compiled
+def _compare(signatures: Array, member: int, sketch: Array, start: int, rows: int) -> int:
+    """-1, 0 or 1 as the member's values from `start` on are below, equal to or above the sketch's."""
+    for k in range(start, start + rows):
+        if signatures[k, member] < sketch[k]:
+            return -1
+        if signatures[k, member] > sketch[k]:
+            return 1
+    return 0
+
+
+@compiled
+def mark_candidates(sketch: Array, signatures: Array, trees: Array, bands: int, rows: int, seen: Array) -> int:
+    """Mark the members that agree with the sketch in all `rows` values of at least one of `bands` bands.
+
+    Tree k holds the members in the order of their values from k on, so each band is a binary search in the tree that
+    begins with it. Returns how many tree entries matched.
+    """
+    members = trees.shape[1]
+    matched = 0
+    for band in range(bands):
+        start = band * rows
+        tree = trees[start]
+        low, high = 0, members
+        while low < high:
+            middle = (low + high) >> 1
+            if _compare(signatures, tree[middle], sketch, start, rows) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        while low < members and _compare(signatures, tree[low], sketch, start, rows) == 0:
+            seen[tree[low]] = 1
+            matched += 1
+            low += 1
+    return matched
+
+
+@compiled
+def candidates_in(
+    partitions: Array,
+    bands: Array,
+    rows: Array,
+    sketch: Array,
+    layout: tuple[Array, Array, Array, Array],
+    set_offsets: Array,
+    need: int,
+    allowed: Array,
+) -> tuple[Array, int]:
+    """The columns of some partitions that are allowed, large enough and similar to the sketch; all where bands is 0.
+
+    `layout` is (offsets, columns, signatures, trees). Returns also how many tree entries matched.
+    """
+    offsets, columns, signatures, trees = layout
+    total = 0
+    for i in range(len(partitions)):
+        total += offsets[partitions[i] + 1] - offsets[partitions[i]]
+    found = np.empty(total, np.uint32)
+    hits, matched = 0, 0
+    for i in range(len(partitions)):
+        start, width = offsets[partitions[i]], offsets[partitions[i] + 1] - offsets[partitions[i]]
+        seen = np.zeros(width, np.uint8)
+        if bands[i]:
+            place = slice(start * len(sketch), (start + width) * len(sketch))
+            matrix, order = signatures[place].reshape(-1, width), trees[place].reshape(-1, width)
+            matched += mark_candidates(sketch, matrix, order, bands[i], rows[i], seen)
+        for member in range(width):
+            column = columns[start + member]
+            large = set_offsets[column + 1] - set_offsets[column] >= need
+            if large and (seen[member] or not bands[i]) and (not len(allowed) or allowed[column]):
+                found[hits] = column
+                hits += 1
+    return found[:hits], matched

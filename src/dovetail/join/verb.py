@@ -1,0 +1,55 @@
+"""The verb `join`: my table with one of the lake, on the columns that search finds best where none are named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.join.equi import Joined, equi_join
+from dovetail.lake.layout import Layout
+from dovetail.lake.listing import is_unchanged
+from dovetail.search.lake import OpenSegment, find_table
+from dovetail.search.planner import Request, search
+from dovetail.search.query import as_batches, read_file
+
+
+def join_with(segments: Sequence[OpenSegment], data: Any, table: str, on: tuple[str, str] | None, how: str) -> Joined:
+    """`data` joined with a table of the lake."""
+    segment, number = find_table(segments, table, "The index has no table")
+    columns = on or _best_columns(segments, data, table)
+    left = _rows(data, segments)
+    right = _lake_rows(segment, number)
+    for side, name in zip((left, right), columns, strict=True):
+        if name not in side.column_names:
+            raise UnknownName(unknown("There is no column", name, side.column_names))
+    return equi_join(left, right, columns, how)
+
+
+def _best_columns(segments: Sequence[OpenSegment], data: Any, table: str) -> tuple[str, str]:
+    hits = search(segments, Request(data, tables=(table,), include_self=True))
+    if not hits:
+        raise InputError(f"No column of {table} joins well with this table. Name the columns: --on mine=theirs.")
+    return hits[0].on[0], hits[0].columns[0]
+
+
+def _rows(data: Any, segments: Sequence[OpenSegment]) -> pa.Table:
+    if not isinstance(data, str | Path):
+        return pa.Table.from_batches(as_batches(data))
+    if Path(data).is_file():
+        return pa.Table.from_batches(read_file(Path(data)))
+    return _lake_rows(*find_table(segments, str(data), "There is no file, and the index has no table"))
+
+
+def _lake_rows(segment: OpenSegment, number: int) -> pa.Table:
+    """The rows of a table of the lake, read as they were when it was indexed."""
+    record = segment.catalog.table(number)
+    if record.error:
+        raise InputError(f"{record.table} is no table: {record.error}.")
+    if not is_unchanged(record.path, record.fingerprint):
+        raise InputError(f"{record.table} has changed since it was indexed. Run `dovetail index` again.")
+    return pa.Table.from_batches(read_file(Path(record.path), Layout.from_json(json.loads(record.layout))))

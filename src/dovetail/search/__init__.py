@@ -1,0 +1,1 @@
+"""Search: what joins with a table of mine, how well and why."""

@@ -1,0 +1,107 @@
+"""Fans a question out over the segments and merges the answers. The number of threads or segments changes no answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.search.lake import OpenSegment
+
+Array = npt.NDArray[Any]
+_THREADS = 8
+
+
+@dataclass(frozen=True)
+class Match:
+    """A column that shares `overlap` of the query's tokens."""
+
+    segment: OpenSegment
+    column: int
+    overlap: int
+
+    @property
+    def order(self) -> tuple[int, str, int]:
+        """Most first; ties by table, then by the column's place in it."""
+        return (-self.overlap, self.segment.names[self.segment.table_of[self.column]], self.column)
+
+
+class _Best:
+    """The k-th overlap that all segments together have found so far: what is below it need not be looked at."""
+
+    def __init__(self, k: int, floor: int) -> None:
+        self._k = k
+        self._floor = floor
+        self._overlaps = np.empty(0, np.int64)
+        self._lock = threading.Lock()
+
+    @property
+    def floor(self) -> int:
+        if len(self._overlaps) < self._k:
+            return self._floor
+        return max(self._floor, int(self._overlaps[0]))
+
+    def add(self, overlaps: Array) -> None:
+        with self._lock:
+            self._overlaps = np.sort(np.concatenate([self._overlaps, overlaps]))[-self._k :]
+
+
+def top(
+    segments: Sequence[OpenSegment], tokens: pa.Array, k: int, floor: int, allowed: list[Array], fast: bool = False
+) -> list[Match]:
+    """The k columns that share most tokens, at least `floor`. Exact; `fast` may miss some."""
+    best = _Best(k, floor)
+
+    def search(segment: OpenSegment, columns: Array) -> list[Match]:
+        if fast:
+            about = segment.sketches.top(tokens, k, columns)
+            return _matches(segment, about.columns, about.overlaps)
+        found = segment.josie.search(tokens, k, best.floor, columns)
+        best.add(found.overlaps)
+        return _matches(segment, found.columns, found.overlaps)
+
+    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)[:k]
+    return [match for match in found if match.overlap >= floor]
+
+
+def containing(
+    segments: Sequence[OpenSegment],
+    tokens: pa.Array,
+    threshold: Fraction,
+    floor: int,
+    allowed: list[Array],
+    fast: bool = False,
+) -> list[Match]:
+    """Every column that holds at least `threshold` of the tokens, and `floor` of them. Exact; `fast` may miss some."""
+    # As a whole number, from rationals: a float could put 7 of 10 below 0.7.
+    least = max(floor, -(-threshold.numerator * len(tokens) // threshold.denominator))
+
+    def search(segment: OpenSegment, columns: Array) -> list[Match]:
+        if fast:
+            about = segment.sketches.search(tokens, threshold, columns)
+            return _matches(segment, about.columns, about.overlaps)
+        found = segment.josie.search(tokens, len(columns) + 1, least, columns)
+        return _matches(segment, found.columns, found.overlaps)
+
+    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)
+    return [match for match in found if match.overlap >= least]
+
+
+def _fan_out(
+    search: Callable[[OpenSegment, Array], list[Match]], segments: Sequence[OpenSegment], allowed: list[Array]
+) -> list[Match]:
+    if len(segments) < 2:
+        return [match for pair in zip(segments, allowed, strict=True) for match in search(*pair)]
+    with ThreadPoolExecutor(min(_THREADS, len(segments))) as threads:
+        return [match for found in threads.map(search, segments, allowed) for match in found]
+
+
+def _matches(segment: OpenSegment, columns: Array, overlaps: Array) -> list[Match]:
+    return [Match(segment, int(c), int(o)) for c, o in zip(columns, overlaps, strict=True)]

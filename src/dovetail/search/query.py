@@ -1,0 +1,146 @@
+"""What a user searches with: a file, a frame, some values or a table of the lake, as columns of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.catalog.profile import RawCounts, count_values
+from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
+from dovetail.lake.layout import Layout
+from dovetail.lake.names import distinct_names
+from dovetail.lake.reader import read, settle
+from dovetail.lake.strings import flat_names, string_batch
+from dovetail.normalise import ColumnType, decide, tokens
+from dovetail.search.lake import OpenSegment, find_table
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class QueryColumn:
+    """The distinct tokens of a column of mine, in how many rows each stands, and how I wrote it first."""
+
+    name: str
+    type: ColumnType
+    rows: int
+    tokens: pa.LargeStringArray
+    counts: Array
+    written: pa.LargeStringArray
+
+    @property
+    def size(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass(frozen=True)
+class QueryTable:
+    """A table of mine. `path` is where its file is, so that it is not found as a hit of itself."""
+
+    name: str
+    path: str
+    rows: int
+    columns: tuple[QueryColumn, ...]
+
+    def column(self, name: str) -> QueryColumn:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownName(unknown(f"{self.name} has no column", name, [column.name for column in self.columns]))
+
+
+def query_table(data: Any, segments: Sequence[OpenSegment]) -> QueryTable:
+    """The query of a path, the id of a table of the lake, a frame (pandas, polars, Arrow), a dict or some values."""
+    if isinstance(data, str | Path):
+        return _of_path(Path(data)) if Path(data).is_file() else _of_lake(str(data), segments)
+    return of_batches("query", "", as_batches(data))
+
+
+def as_batches(data: Any) -> list[pa.RecordBatch]:
+    """A frame or some values as batches of raw strings."""
+    table = _as_arrow(data)
+    columns = distinct_names(flat_names(table.schema))
+    batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    return [string_batch(batch, tuple(columns)) for batch in batches]
+
+
+def of_batches(name: str, path: str, batches: list[pa.RecordBatch]) -> QueryTable:
+    table = pa.Table.from_batches(batches)
+    columns = (_column(title, table.column(number)) for number, title in enumerate(table.column_names))
+    return QueryTable(name, path, table.num_rows, tuple(columns))
+
+
+def read_file(path: Path, layout: Layout | None = None) -> list[pa.RecordBatch]:
+    """A file's rows as batches of raw strings; the reason as a sentence where it is no table."""
+    try:
+        layout = layout or settle(path)
+        empty = pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in layout.columns], list(layout.columns))
+        return list(read(path, layout)) or [empty]
+    except UnreadableTable as reason:
+        raise InputError(f"{path} cannot be read: {reason}.") from reason
+
+
+def _of_path(path: Path) -> QueryTable:
+    return of_batches(path.name, str(path.resolve()), read_file(path))
+
+
+def _of_lake(name: str, segments: Sequence[OpenSegment]) -> QueryTable:
+    segment, number = find_table(segments, name, "There is no file, and the index has no table")
+    record = segment.catalog.table(number)
+    columns = []
+    for column, place in zip(segment.catalog.columns_of(number), segment.catalog.column_range(number), strict=True):
+        ids, counts = segment.tokens.set_of(place)
+        found = segment.tokens.tokens(ids)
+        columns.append(QueryColumn(column.column, column.type, record.rows, found, counts.astype(np.int64), found))
+    return QueryTable(name, record.path, record.rows, tuple(columns))
+
+
+def _column(name: str, values: pa.ChunkedArray) -> QueryColumn:
+    counted: RawCounts = count_values(values)
+    column_type = decide(counted.evidence)
+    found = tokens(counted.folded, column_type)
+    kept = found.is_valid()
+    found, written = found.filter(kept).cast(pa.large_string()), counted.values.filter(kept)
+    counts = counted.counts[kept.to_numpy(zero_copy_only=False)]
+    encoded = found.dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    totals = np.bincount(codes, weights=counts, minlength=len(encoded.dictionary)).astype(np.int64)
+    _, first = np.unique(codes, return_index=True)
+    return QueryColumn(name, column_type, len(values), encoded.dictionary, totals, written.take(pa.array(first)))
+
+
+def _as_arrow(data: Any) -> pa.Table:
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, dict):
+        return pa.table({name: _values(values) for name, values in data.items()})
+    if hasattr(data, "to_arrow"):  # polars
+        found = data.to_arrow()
+        return found if isinstance(found, pa.Table) else pa.table({getattr(data, "name", "") or "values": found})
+    if hasattr(data, "columns") and hasattr(data, "itertuples"):  # pandas
+        return pa.table({str(name): _values(data[name]) for name in data.columns})
+    if isinstance(data, Sequence | set | frozenset | np.ndarray | pa.Array | pa.ChunkedArray) or hasattr(data, "array"):
+        return pa.table({str(getattr(data, "name", None) or "values"): _values(data)})
+    raise InputError(
+        f"Cannot search with a {type(data).__name__}: give a path, a table of the lake by name, a pandas, polars or "
+        "Arrow table, or a list of values."
+    )
+
+
+def _values(values: Any) -> Any:
+    """An Arrow array; values of several types in one column become text, as a file would have them."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    listed = values if hasattr(values, "dtype") else list(values)
+    try:
+        return pa.array(listed, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if value is None or value != value else str(value) for value in listed], pa.string())

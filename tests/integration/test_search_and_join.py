@@ -1,0 +1,143 @@
+"""Search and join on the sample lake, from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dovetail.api import Lake
+from dovetail.cli.main import run
+from dovetail.errors import InputError, UnknownName
+from support.sample import SAMPLE_LAKE
+
+AIRPORTS = SAMPLE_LAKE / "transport" / "airports.csv"
+
+
+@pytest.fixture(scope="module")
+def lake(sample_index):
+    return Lake(sample_index)
+
+
+def test_a_column_of_codes_finds_the_countries(lake):
+    hits = lake.search(AIRPORTS, on="country", k=10)
+    assert [hit.rank for hit in hits] == list(range(1, 11))
+    assert [hit.overlap for hit in hits] == sorted((hit.overlap for hit in hits), reverse=True)
+    countries = next(hit for hit in hits if hit.table == "geo/countries.csv")
+    assert (countries.columns, countries.overlap, countries.query_size) == (("Code",), 227, 227)
+    assert (countries.cardinality, countries.containment, countries.exact) == ("N:1", 1.0, True)
+    assert countries.matched_rows == countries.joined_rows == countries.query_rows
+    assert "Name" in countries.brings and "Code" not in countries.brings
+    assert "transport/airports.csv" not in [hit.table for hit in hits], "not a hit of itself"
+    with_self = lake.search(AIRPORTS, on="country", k=1, include_self=True)
+    assert with_self[0].overlap == 227
+
+
+def test_every_kind_of_query_gives_the_same_answer(lake):
+    frame = pd.read_csv(AIRPORTS, keep_default_na=False, dtype=str)
+    expected = [(hit.table, hit.columns, hit.overlap) for hit in lake.search(frame, on="country")]
+    column = frame["country"]
+    for data, on in (
+        (pa.Table.from_pandas(frame), "country"),
+        (column, "country"),
+        (column.tolist(), "values"),
+        ({"c": column.tolist()}, "c"),
+        ("transport/airports.csv", "country"),
+        (AIRPORTS, "country"),
+    ):
+        hits = lake.search(data, on=on, include_self=True)
+        assert [(hit.table, hit.columns, hit.overlap) for hit in hits] == expected
+
+
+def test_without_a_column_the_best_pair_of_each_table(lake):
+    hits = lake.search("economy/gapminder.csv")
+    tables = [hit.table for hit in hits]
+    assert len(tables) == len(set(tables))
+    pairs = {hit.table: (hit.on, hit.columns) for hit in hits}
+    assert pairs["economy/co2-emissions.csv"] == (("country",), ("country",))
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_nothing_joins_with_unknown_words(lake):
+    hits = lake.search(["qqq", "www"], on="values")
+    assert list(hits) == []
+
+
+def test_thresholds_are_exact_at_the_edge(lake):
+    codes = ["CH", "DE", "FR", "IT", "AT", "LI", "BE", "xx1", "xx2", "xx3"]
+    assert "geo/countries.csv" in [hit.table for hit in lake.search(codes, on="values", threshold=0.7)]
+    assert "geo/countries.csv" not in [hit.table for hit in lake.search(codes, on="values", threshold=0.71)]
+
+
+def test_sketches_miss_little_and_invent_nothing(lake):
+    exact = {(hit.table, hit.columns, hit.overlap) for hit in lake.search(AIRPORTS, on="country", threshold=0.5)}
+    about = lake.search(AIRPORTS, on="country", threshold=0.5, fast=True)
+    found = {(hit.table, hit.columns, hit.overlap) for hit in about}
+    assert not about.exact
+    assert found <= exact
+    assert len(found) >= 0.8 * len(exact)
+    assert lake.search(AIRPORTS, on="country", k=3, fast=True)[0].overlap == 227
+
+
+def test_tables_and_least_overlap(lake):
+    hits = lake.search(AIRPORTS, on="country", tables="geo/*", min_overlap=200, k=50)
+    assert hits and all(hit.table.startswith("geo/") and hit.overlap >= 200 for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"on": "contry"}, UnknownName, 'Did you mean "country"'),
+        ({"on": "country", "k": 0}, InputError, "at least 1"),
+        ({"on": "country", "threshold": 1.5}, InputError, "at most 1"),
+        ({"on": "country", "threshold": "much"}, InputError, "not a number"),
+    ],
+)
+def test_mistakes_get_a_sentence(lake, options, error, said):
+    with pytest.raises(error, match=said):
+        lake.search(AIRPORTS, **options)
+
+
+def test_join_keeps_my_rows_in_order(lake):
+    joined = lake.join(AIRPORTS, "geo/countries.csv", on=("country", "Code"))
+    mine = pd.read_csv(AIRPORTS, keep_default_na=False, dtype=str)
+    assert joined.table["icao"].to_pylist() == mine["icao"].tolist()
+    assert joined.matched_left == len(mine)
+    assert joined.table.num_rows == len(mine)
+
+
+def test_join_finds_the_columns_itself(lake):
+    joined = lake.join("transport/flights.csv", "transport/airlines.csv", how="inner")
+    assert joined.on == ("carrier", "carrier")
+    assert "carrier_right" in joined.table.column_names
+
+
+def test_kinds_of_join(lake):
+    data = {"code": ["CH", "xx", None, "DE"]}
+    rows = {how: lake.join(data, "geo/countries.csv", on=("code", "Code"), how=how).table.num_rows for how in
+            ("inner", "left", "right", "outer", "semi", "anti")}  # fmt: skip
+    assert rows == {"inner": 2, "left": 4, "right": 252, "outer": 254, "semi": 2, "anti": 2}
+    with pytest.raises(InputError, match="no join 'sideways'"):
+        lake.join(data, "geo/countries.csv", on=("code", "Code"), how="sideways")
+
+
+def test_command_line(sample_index, tmp_path, capsys):
+    assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer) == {"query", "how", "exact", "seconds", "hits"}
+    assert {"rank", "table", "columns", "score", "overlap", "containment", "exact"} <= set(answer["hits"][0])
+    assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--explain", "1"]) == 0
+    assert "227" in capsys.readouterr().out
+    assert run(["search", str(AIRPORTS), "--index", str(sample_index)]) == 0
+    assert "Try:  dovetail join" in capsys.readouterr().out
+    out = tmp_path / "out.parquet"
+    command = ["join", str(AIRPORTS), "geo/countries.csv", "--index", str(sample_index), "--on", "country=Code"]
+    assert run([*command, "-o", str(out)]) == 0
+    assert pq.read_table(out).num_rows == len(pd.read_csv(AIRPORTS))
+    assert "rows match" in capsys.readouterr().out
+    assert run([*command, "-o", str(tmp_path / "out.xls")]) == 2
+    assert run(["search", str(AIRPORTS), "--on", "iso_contry", "--index", str(sample_index)]) == 2
+    assert run(["search", "no-such.csv", "--index", str(sample_index)]) == 2

@@ -1,0 +1,408 @@
+"""LSH Ensemble: estimates against truth, optimisations against plain search, answers against brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dovetail._storage.segment import Segment, SegmentWriter
+from dovetail.errors import FormatMismatch, IndexDamaged, InputError
+from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
+from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, plant
+from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
+from dovetail.indexes.lsh_ensemble.kernels import mark_candidates, sketch_hashes
+from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
+from dovetail.indexes.lsh_ensemble.set_kernels import groups_of_tokens, overlap_from, verify_columns
+from dovetail.indexes.protocol import Piece
+from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.tokens.core import hash_tokens
+
+PLENTY = 1 << 30
+THRESHOLDS = [Fraction(tenths, 10) for tenths in range(1, 11)]
+
+
+def build(
+    folder: Path, columns: Sequence[Sequence[str]], memory_bytes: int = PLENTY, permutations: int = 128
+) -> Segment:
+    writer = SegmentWriter(folder)
+    scratch = folder / f"scratch-{writer.id}"
+    scratch.mkdir()
+    builders = (
+        TOKENS.builder(scratch, PLENTY),
+        LshEnsembleBuilder(memory_bytes, Parameters(permutations=permutations)),
+    )
+    for number, values in enumerate(columns):
+        tokens = pa.array(sorted(set(values)), pa.large_string())
+        for builder in builders:
+            builder.add(Piece(number, tokens, np.ones(len(tokens), np.int64)))
+    counts = {"tables": 0}
+    for builder in builders:
+        counts |= builder.finish(writer, len(columns))
+    return Segment(folder, writer.finish(counts))
+
+
+def skewed_lake(rng: np.random.Generator, columns: int, largest: int) -> list[set[str]]:
+    """Sets of power-law sizes from a few domains; frequent values are in most sets of their domain."""
+    lake = []
+    for _ in range(columns):
+        size = int(min(largest, 5 * (1 - rng.random()) ** -0.9))
+        domain = rng.integers(8)
+        values = np.unique((rng.random(3 * size) ** 2 * 4 * max(size, 400)).astype(np.int64))
+        lake.append({f"{domain}:{value}" for value in rng.permutation(values)[:size]})
+    return lake
+
+
+def truth(lake: Sequence[set[str]], query: set[str], threshold: Fraction) -> dict[int, int]:
+    overlaps = {number: len(query & values) for number, values in enumerate(lake)}
+    return {n: o for n, o in overlaps.items() if o * threshold.denominator >= threshold.numerator * len(query)}
+
+
+def answers(reader: LshEnsembleReader, query: set[str], threshold: Fraction, **options: object) -> dict[int, int]:
+    found = reader.search(pa.array(sorted(query)), threshold, **options)
+    assert np.all(np.diff(found.columns.astype(np.int64)) > 0)
+    return dict(zip(found.columns.tolist(), found.overlaps.tolist(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def lake() -> list[set[str]]:
+    return skewed_lake(np.random.default_rng(1), 1500, 20_000)
+
+
+@pytest.fixture(scope="module")
+def segment(lake, tmp_path_factory) -> Segment:
+    return build(tmp_path_factory.mktemp("lake"), [sorted(values) for values in lake])
+
+
+@pytest.fixture
+def reader(segment) -> LshEnsembleReader:
+    return LshEnsembleReader(segment)
+
+
+@pytest.fixture(scope="module")
+def queries(lake) -> list[set[str]]:
+    """Of all sizes, tiny ones too; some with values that no column holds, or of two columns."""
+    rng = np.random.default_rng(2)
+    by_size = sorted(lake, key=len)
+    found = [set(by_size[place]) for place in np.linspace(0, len(lake) - 1, 30).astype(int)]
+    for values in by_size[-60:]:
+        some = rng.permutation(sorted(values))
+        found += [set(some[: rng.integers(1, 12)].tolist()), set(some[: len(some) // 3].tolist())]
+    return found + [values | {f"unknown {i}" for i in range(len(values) // 4)} for values in found[::5]]
+
+
+class TestSketches:
+    @pytest.mark.parametrize("permutations", [64, 128, 256])
+    def test_estimate_is_near_the_truth(self, permutations):
+        rng = np.random.default_rng(3)
+        parameters = Parameters(permutations=permutations)
+        errors = []
+        for size, jaccard in [(200, 0.1), (200, 0.5), (2000, 0.3), (2000, 0.9), (50_000, 0.05), (50_000, 0.7)]:
+            for _ in range(30):
+                common = round(2 * size * jaccard / (1 + jaccard))
+                hashes = rng.integers(0, 1 << 63, 2 * size - common, dtype=np.uint64)
+                one, other = hashes[:size], hashes[size - common :]
+                actual = common / len(hashes)
+                estimate = Sketch.of(parameters, one).jaccard(Sketch.of(parameters, other))
+                errors.append((estimate - actual) / np.sqrt(actual * (1 - actual) / permutations))
+        assert abs(np.mean(errors)) < 0.3
+        assert 0.8 < np.std(errors) < 1.2
+
+    def test_estimate_over_tokens_that_look_alike(self):
+        parameters = Parameters()
+        numbers = pa.array([str(i) for i in range(30_000)])
+        one, other = hash_tokens(numbers[:20_000]), hash_tokens(numbers[10_000:])
+        assert Sketch.of(parameters, one).jaccard(Sketch.of(parameters, other)) == pytest.approx(1 / 3, abs=0.13)
+        apart = Sketch.of(parameters, hash_tokens(numbers[20_000:]))
+        assert Sketch.of(parameters, hash_tokens(numbers[:10_000])).jaccard(apart) < 0.03
+
+    def test_kernel_equals_its_plain_form(self):
+        hashes = np.random.default_rng(4).integers(0, 1 << 63, 20, dtype=np.uint64)
+        with np.errstate(over="ignore"):
+            plain = sketch_hashes.py_func(hashes, *functions(Parameters(permutations=64)))
+        assert np.array_equal(plain, sketch_hashes(hashes, *functions(Parameters(permutations=64))))
+
+    def test_other_parameters_are_refused(self):
+        hashes = np.arange(10, dtype=np.uint64)
+        one = Sketch.of(Parameters(), hashes)
+        for other in (Parameters(permutations=64), Parameters(seed=7)):
+            with pytest.raises(FormatMismatch, match="cannot be compared"):
+                one.jaccard(Sketch.of(other, hashes))
+
+    def test_a_pack_of_another_family_is_refused_by_name(self, segment, monkeypatch):
+        other = Parameters(family=2).to_array()
+        monkeypatch.setitem(segment.pack("lsh_ensemble")._arrays, "parameters", other)
+        with pytest.raises(FormatMismatch, match="family 2"):
+            LshEnsembleReader(segment)
+
+
+class TestPartitions:
+    @staticmethod
+    def cost(sizes: Sequence[int], counts: Sequence[int], cuts: Sequence[int]) -> Fraction:
+        return sum(
+            (
+                Fraction(counts[i]) * (1 - Fraction(sizes[i], sizes[end - 1]))
+                for begin, end in pairwise(cuts)
+                for i in range(begin, end)
+            ),
+            Fraction(0),
+        )
+
+    @classmethod
+    def least_cost(cls, sizes: Sequence[int], counts: Sequence[int], parts: int) -> Fraction:
+        """The plain dynamic program, in fractions."""
+        n = len(sizes)
+        run = {(b, e): cls.cost(sizes, counts, [b, e]) for b in range(n) for e in range(b + 1, n + 1)}
+        best = {0: Fraction(0)}
+        for _ in range(parts):
+            best = {e: min(best[b] + run[b, e] for b in best if b < e) for e in range(1, n + 1) if min(best) < e}
+        return best[n]
+
+    @settings(max_examples=60)
+    @given(
+        counts=st.dictionaries(st.integers(1, 10_000), st.integers(1, 1000), min_size=1, max_size=25),
+        parts=st.integers(1, 8),
+    )
+    def test_cuts_are_optimal(self, counts, parts):
+        sizes = sorted(counts)
+        held = [counts[size] for size in sizes]
+        cuts = cut_sizes(np.array(sizes), np.array(held), parts).tolist()
+        assert cuts[0] == 0 and cuts[-1] == len(sizes) and all(np.diff(cuts) > 0)
+        assert len(cuts) - 1 == min(parts, len(sizes))
+        least = self.least_cost(sizes, held, min(parts, len(sizes)))
+        assert float(self.cost(sizes, held, cuts)) == pytest.approx(float(least), rel=1e-12, abs=1e-9)
+
+    def test_every_large_column_is_in_the_partition_of_its_size(self):
+        sizes = np.array([5, 128, 127, 4000, 0, 130, 9999, 128, *range(200, 300)])
+        parts = partition(sizes, 128)
+        assert sorted(np.concatenate(parts).tolist()) == np.flatnonzero(sizes >= 128).tolist()
+        bounds = [(sizes[part].min(), sizes[part].max()) for part in parts]
+        assert all(one[1] < other[0] for one, other in pairwise(bounds))
+        assert partition(np.array([3, 4]), 128) == []
+
+    @pytest.mark.parametrize("threshold", [0.1, 0.5, 0.9, 1.0])
+    @pytest.mark.parametrize("ratio", [0.3, 1.0, 3.0, 20.0])
+    def test_tuning_is_the_best_that_reaches_the_recall(self, threshold, ratio):
+        if ratio < threshold:
+            return
+        points = (np.arange(4000) + 0.5) / 4000
+        best = (np.inf, 0, 0)
+        for rows in range(1, 9):
+            for bands in range(1, 128 // rows + 1):
+
+                def found(t: np.ndarray, rows: int = rows, bands: int = bands) -> np.ndarray:
+                    return 1 - (1 - (t / (ratio + 1 - t)) ** rows) ** bands
+
+                top = min(1.0, ratio)
+                wrong = np.mean(found(points * threshold)) * threshold
+                missed = np.mean(1 - found(threshold + points * (top - threshold))) * (top - threshold)
+                if found(np.array(threshold)) >= 0.95:
+                    best = min(best, (wrong + missed, bands, rows))
+        bands, rows = tune(threshold, ratio, 128, 8, 0.95)
+        assert (bands, rows) == tune.py_func(threshold, ratio, 128, 8, 0.95)
+        if best[0] < np.inf:
+            similarity = threshold / (ratio + 1 - threshold)
+            assert 1 - (1 - similarity**rows) ** bands >= 0.95
+            assert abs(bands - best[1]) <= 2 and rows == best[2]
+        else:
+            assert (bands, rows) == (0, 0)
+
+    def test_no_tuning_reaches_tiny_queries_in_huge_columns(self):
+        assert tuning(100_000, 1.0, 100, 128, 8, 0.95).bands == 0
+
+
+class TestTrees:
+    @settings(max_examples=40)
+    @given(st.data())
+    def test_candidates_equal_a_comparison_of_all_bands(self, data):
+        seed, members, values = (data.draw(st.integers(1, most)) for most in (10_000, 40, 6))
+        rng = np.random.default_rng(seed)
+        signatures = rng.integers(0, values, (64, members)).astype(np.uint32)
+        sketch = rng.integers(0, values, 64).astype(np.uint32)
+        trees = plant(signatures, 8)
+        for rows in range(1, 9):
+            bands = data.draw(st.integers(1, 64 // rows))
+            seen = np.zeros(members, np.uint8)
+            matched = mark_candidates(sketch, signatures, trees, bands, rows, seen)
+            equal = (signatures == sketch[:, None])[: bands * rows].reshape(bands, rows, members).all(axis=1)
+            assert matched == equal.sum()
+            assert np.array_equal(seen.astype(bool), equal.any(axis=0))
+
+    def test_trees_are_in_the_order_of_their_bands(self):
+        signatures = np.random.default_rng(5).integers(0, 3, (64, 200)).astype(np.uint32)
+        for k, tree in enumerate(plant(signatures, 8)):
+            keys = [(*signatures[k : k + 8, member].tolist(), member) for member in tree]
+            assert keys == sorted(keys)
+
+
+class TestOverlap:
+    @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20), data=st.data())
+    def test_groups_of_tokens(self, sizes, data):
+        group_tokens = np.cumsum([0, *sizes])
+        tokens = np.array(sorted(data.draw(st.sets(st.integers(0, sum(sizes) - 1)))), np.int64)
+        groups, weights = np.unique(np.searchsorted(group_tokens, tokens, side="right") - 1, return_counts=True)
+        for kernel in (groups_of_tokens, groups_of_tokens.py_func):
+            found, after = kernel(tokens, group_tokens)
+            assert found.tolist() == groups.tolist()
+            assert (-np.diff(after)).tolist() == weights.tolist() and after[-1] == 0
+
+    @given(
+        members=st.sets(st.integers(0, 60)),
+        asked=st.dictionaries(st.integers(0, 60), st.integers(1, 5)),
+        need=st.integers(1, 20),
+    )
+    def test_is_exact_where_it_is_enough(self, members, asked, need):
+        groups = np.array(sorted(asked), np.int64)
+        weights = np.array([asked[group] for group in sorted(asked)], np.int64)
+        after = np.append(np.cumsum(weights[::-1])[::-1], 0).astype(np.int64)
+        actual = sum(asked[group] for group in members if group in asked)
+        held = np.array(sorted(members), np.uint32)
+        for kernel in (overlap_from, overlap_from.py_func):
+            found = kernel(held, 0, len(held), groups, after, 0, 0, need)
+            assert found == actual if actual >= need else found < need
+        sets = (np.array([0, len(held)]), held, np.array([0, len(held)]))
+        columns, overlaps = verify_columns(np.zeros(1, np.uint32), sets, groups, after, need)
+        assert overlaps.tolist() == ([actual] if actual >= need else [])
+        assert len(columns) == len(overlaps)
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("plan", [None, "sketches", "postings"])
+    def test_are_right_and_nearly_complete(self, lake, reader, queries, plan):
+        for threshold in THRESHOLDS:
+            recalls = []
+            for query in queries:
+                found, expected = answers(reader, query, threshold, plan=plan), truth(lake, query, threshold)
+                assert found.items() <= expected.items()
+                if plan == "postings":
+                    assert found == expected
+                if expected:
+                    recalls.append(len(found) / len(expected))
+            assert np.mean(recalls) >= 0.95, threshold
+
+    def test_the_cheaper_plan_is_taken(self, tmp_path):
+        """Long posting lists are not read where few columns are similar; those of a small query are."""
+        rng = np.random.default_rng(7)
+        values = np.array([f"v{i}" for i in range(2000)])
+        lake = [[*values[rng.random(2000) < 0.2], *(f"{n} {i}" for i in range(900))] for n in range(300)]
+        reader = LshEnsembleReader(build(tmp_path, [*lake, values[:1000].tolist()]))
+        large = reader.search(pa.array(values), Fraction(1, 2))
+        assert (large.columns.tolist(), large.work.plans) == ([300], ("sketches",))
+        assert reader.search(pa.array(values[:20]), Fraction(1, 2)).work.plans == ("postings",)
+
+    def test_tiny_queries_in_huge_columns_are_found(self, lake, reader):
+        rng = np.random.default_rng(6)
+        huge = int(np.argmax([len(values) for values in lake]))
+        for size in (1, 2, 5, 10):
+            query = set(rng.permutation(sorted(lake[huge]))[:size].tolist())
+            for plan in (None, "sketches"):
+                assert answers(reader, query, Fraction(1), plan=plan)[huge] == size
+
+    def test_unverified_answers_hold_the_verified_ones(self, reader, queries):
+        for query in queries[::7]:
+            loose = answers(reader, query, Fraction(1, 2), verify=False, plan="sketches")
+            strict = answers(reader, query, Fraction(1, 2), plan="sketches")
+            assert strict.keys() <= loose.keys()
+            assert all(overlap in (-1, strict.get(column)) for column, overlap in loose.items())
+
+    def test_threads_change_nothing(self, segment, queries, monkeypatch):
+        monkeypatch.setattr("dovetail.indexes.lsh_ensemble.query._WORTH_A_THREAD", 1)
+        one, three = (LshEnsembleReader(segment, threads=threads) for threads in (1, 3))
+        for query in queries[::9]:
+            for threshold in THRESHOLDS[::3]:
+                assert answers(one, query, threshold, plan="sketches") == answers(
+                    three, query, threshold, plan="sketches"
+                )
+
+    def test_allowed(self, lake, reader, queries):
+        allowed = np.arange(len(lake)) % 2 == 0
+        for query in queries[::7]:
+            for plan in ("sketches", "postings"):
+                every = answers(reader, query, Fraction(1, 2), plan=plan)
+                some = answers(reader, query, Fraction(1, 2), plan=plan, allowed=allowed)
+                assert some == {column: overlap for column, overlap in every.items() if allowed[column]}
+
+    def test_top(self, lake, reader, queries):
+        close = []
+        for query in queries[::3]:
+            found = reader.top(pa.array(sorted(query)), 5)
+            overlaps = [len(query & lake[column]) for column in found.columns]
+            assert overlaps == found.overlaps.tolist() == sorted(overlaps, reverse=True)
+            best = sorted((len(query & values) for values in lake), reverse=True)[:5]
+            close.append(sum(overlaps) / max(sum(best), 1))
+        assert np.mean(close) >= 0.95
+
+
+class TestEdges:
+    @pytest.mark.parametrize("plan", [None, "sketches", "postings"])
+    @pytest.mark.parametrize("size", [10, 1000])
+    def test_thresholds_are_rationals(self, tmp_path, plan, size):
+        """0.7 of 10 is 7, though 0.7 * 10 in doubles is a little less, and ceil(0.07 * 100) is 8."""
+        query = [f"v{i}" for i in range(size)]
+        lake = [query[: size * share // 10] for share in range(11)] + [query[: size * 7 // 10 - 1]]
+        reader = LshEnsembleReader(build(tmp_path, lake))
+        for tenths in range(1, 11):
+            found = reader.search(pa.array(query), tenths / 10, plan=plan)
+            assert found.columns.tolist() == [*range(tenths, 11)] + ([11] if tenths < 7 else [])
+
+    def test_least_overlap(self):
+        assert [least_overlap(as_ratio(t), n) for t, n in ((0.7, 10), (0.07, 100), (1, 3), (0.1, 1))] == [7, 7, 3, 1]
+
+    @pytest.mark.parametrize("threshold", [0, -0.1, 1.1, 2])
+    def test_bad_thresholds_are_refused(self, reader, threshold):
+        with pytest.raises(InputError, match="above 0 and at most 1"):
+            reader.search(pa.array(["a"]), threshold)
+
+    def test_unknown_and_repeated_tokens(self, tmp_path):
+        reader = LshEnsembleReader(build(tmp_path, [["a", "b"], ["a"], []]))
+        assert answers(reader, {"a", "b", "c", "d"}, Fraction(1, 2)) == {0: 2}
+        found = reader.search(pa.array(["a", "a", None, "b"]), Fraction(1))
+        assert (found.columns.tolist(), found.overlaps.tolist()) == ([0], [2])
+
+    @pytest.mark.parametrize("lake", [[], [[]], [["a"]], [[str(i) for i in range(500)]]])
+    def test_nothing_asked_or_nothing_there(self, tmp_path, lake):
+        reader = LshEnsembleReader(build(tmp_path, lake))
+        for plan in (None, "sketches", "postings"):
+            assert answers(reader, set(), Fraction(1, 2), plan=plan) == {}
+            assert answers(reader, {"unheard"}, Fraction(1, 2), plan=plan) == {}
+        assert reader.top(pa.array([], pa.string()), 3).columns.tolist() == []
+
+
+class TestBuilding:
+    def test_memory_changes_nothing(self, tmp_path, lake):
+        columns = [sorted(values) for values in lake[:300]] * 2
+        packs = [build(tmp_path, columns, memory).pack("lsh_ensemble") for memory in (1, 100_000, PLENTY)]
+        for name in packs[0].names():
+            assert all(np.array_equal(pack[name], packs[0][name]) for pack in packs)
+
+    @pytest.mark.parametrize("permutations", [64, 256])
+    def test_other_numbers_of_permutations(self, tmp_path, lake, queries, permutations):
+        segment = build(tmp_path, [sorted(values) for values in lake], permutations=permutations)
+        assert list(LSH_ENSEMBLE.check(segment)) == []
+        reader = LshEnsembleReader(segment)
+        for query in queries[::11]:
+            assert answers(reader, query, Fraction(1, 2)).items() <= truth(lake, query, Fraction(1, 2)).items()
+
+    def test_small_columns_have_no_sketch(self, lake, segment, reader):
+        assert sorted(reader.arrays.columns.tolist()) == [n for n, values in enumerate(lake) if len(values) >= 128]
+        assert list(LSH_ENSEMBLE.check(segment)) == []
+
+    @pytest.mark.parametrize("name", ["parameters", "lowers", "uppers", "offsets", "columns", "signatures", "trees"])
+    def test_damage_is_found(self, segment, monkeypatch, name):
+        arrays = segment.pack("lsh_ensemble")._arrays
+        for broken in (np.roll(arrays[name], 1), np.zeros_like(arrays[name]), arrays[name][:-1]):
+            with monkeypatch.context() as patch:
+                patch.setitem(arrays, name, broken)
+                try:
+                    found = list(LSH_ENSEMBLE.check(segment))
+                except IndexDamaged as damage:
+                    found = [str(damage)]
+                assert found or np.array_equal(broken, arrays[name])
+        assert list(LSH_ENSEMBLE.check(segment)) == []
