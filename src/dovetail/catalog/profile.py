@@ -6,41 +6,23 @@ column comes as one batch of distinct values a slice; the same value may then be
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.catalog.frequencies import Frequencies, RawCounts
 from dovetail.catalog.records import ColumnRecord
-from dovetail.indexes.tokens.core import hash_tokens
-from dovetail.normalise import ColumnType, TypeEvidence, decide, fold, gather, tokens
+from dovetail.normalise import ColumnType, TypeEvidence, decide, tokens
 
 Array = npt.NDArray[Any]
 
 _SHOWN = 5
 _SHOWN_LENGTH = 200
-
-
-@dataclass
-class RawCounts:
-    """Distinct raw values, and in how many rows each stands."""
-
-    values: pa.LargeStringArray
-    counts: Array
-
-    @functools.cached_property
-    def folded(self) -> pa.Array:
-        return fold(self.values)
-
-    @property
-    def evidence(self) -> TypeEvidence:
-        return gather(self.folded, self.counts)
 
 
 @dataclass(frozen=True)
@@ -98,7 +80,7 @@ class _Summary:
 
     def __init__(self, column_type: ColumnType) -> None:
         self._type = column_type
-        self.frequencies = _Frequencies()
+        self.frequencies = Frequencies(_SHOWN)
         self.filled = 0
         self.length = 0
         self.max_length = 0
@@ -132,66 +114,6 @@ class _Summary:
             self.minimum = low
         if not self.maximum or _range(pa.array([self.maximum, high], pa.large_string()), self._type)[1] == high:
             self.maximum = high
-
-
-class _Frequencies:
-    """In how many rows each raw value stands, over batches that may share values.
-
-    One batch is its own answer. Of several only hashes and counts are held, 16 bytes a value: the values themselves
-    may not fit into memory.
-    """
-
-    def __init__(self) -> None:
-        self._first: RawCounts | None = None
-        self._hashes: list[Array] = []
-        self._counts: list[Array] = []
-
-    def add(self, batch: RawCounts) -> None:
-        if self._first is None and not self._hashes:
-            self._first = batch
-            return
-        for part in (self._first, batch) if self._first else (batch,):
-            self._hashes.append(hash_tokens(part.values))
-            self._counts.append(part.counts)
-        self._first = None
-
-    def distinct(self) -> int:
-        return len(self._first.values) if self._first else len(self._totals[0])
-
-    def top(self, batches: Iterable[RawCounts]) -> list[tuple[str, int]]:
-        """The most frequent values with their rows; of equally frequent ones the first seen."""
-        if self._first:
-            places = _highest(self._first.counts)
-            return [(self._first.values[int(i)].as_py(), int(self._first.counts[i])) for i in places]
-        hashes, counts = self._totals
-        places = _highest(counts)
-        names: dict[int, str] = {}
-        for batch in batches:
-            found = hash_tokens(batch.values)
-            for place in np.flatnonzero(np.isin(found, hashes[places])):
-                names.setdefault(int(found[place]), batch.values[int(place)].as_py())
-        return [(names[int(hashes[i])], int(counts[i])) for i in places]
-
-    @functools.cached_property
-    def _totals(self) -> tuple[Array, Array]:
-        """Each value's hash and rows over all batches, in the order of first appearance."""
-        if not self._hashes:
-            return np.empty(0, np.uint64), np.empty(0, np.int64)
-        distinct, first, inverse = np.unique(np.concatenate(self._hashes), return_index=True, return_inverse=True)
-        totals = np.bincount(inverse, weights=np.concatenate(self._counts)).astype(np.int64)
-        order = np.argsort(first)
-        return distinct[order], totals[order]
-
-
-def _highest(counts: Array) -> Array:
-    """The places of the highest counts, the first of equal ones first, without sorting all of them."""
-    if len(counts) > 50 * _SHOWN:
-        least = np.partition(counts, len(counts) - _SHOWN)[len(counts) - _SHOWN]
-        above, equal = np.flatnonzero(counts > least), np.flatnonzero(counts == least)[:_SHOWN]
-        places = np.sort(np.concatenate([above, equal]))
-    else:
-        places = np.arange(len(counts))
-    return places[np.argsort(-counts[places], kind="stable")][:_SHOWN]
 
 
 def _range(found: pa.Array, column_type: ColumnType) -> tuple[str, str]:

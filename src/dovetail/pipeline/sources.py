@@ -16,7 +16,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from dovetail.catalog.profile import RawColumn, RawCounts, TokenCounts, count_values, profile_column
+from dovetail.catalog.frequencies import RawCounts
+from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, profile_column
 from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
 from dovetail.errors import UnreadableTable
 from dovetail.indexes.tokens import TokenReader

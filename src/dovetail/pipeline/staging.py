@@ -15,7 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.catalog.profile import RawColumn, RawCounts
+from dovetail.catalog.frequencies import RawCounts
+from dovetail.catalog.profile import RawColumn
 from dovetail.errors import UnreadableTable
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile

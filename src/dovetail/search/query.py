@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.catalog.profile import RawCounts, count_values
+from dovetail.catalog.frequencies import RawCounts
+from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.lake.layout import Layout
 from dovetail.lake.names import distinct_names

@@ -67,11 +67,9 @@ class TokenBuilder:
             buckets = [_Bucket.work_through(_read_bucket(path), columns).to_disk(path) for path in paths]
         else:
             buckets = [_Bucket.work_through(self._take_entries(), columns)]
+        counts = {"values": sum(b.tokens for b in buckets), "entries": sum(b.entries for b in buckets)}
         writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, buckets, columns))
-        return {
-            "values": sum(bucket.tokens for bucket in buckets),
-            "entries": sum(bucket.entries for bucket in buckets),
-        }
+        return counts
 
     def _take_entries(self) -> pa.Table:
         pieces, self._pieces, self._held = self._pieces, [], 0
@@ -168,6 +166,10 @@ class _Bucket:
             mapped[name] = np.asarray(np.memmap(file, array.dtype, "r", shape=array.shape)) if len(array) else array
         return _Bucket(**mapped)
 
+    def forget_tokens(self) -> None:
+        """Let go of what is written: mapped files count as memory for as long as they are held."""
+        self.content = self.offsets = self.hashes = self.by_hash = np.empty(0, np.uint8)
+
     def group_keys(self) -> Iterator[tuple[int, int, int, bytes]]:
         """What orders the groups, and tells each from all others: frequency, first column, hash, columns."""
         for hash_, (start, stop) in zip(self.group_hashes, itertools.pairwise(self.posting_offsets), strict=True):
@@ -207,11 +209,12 @@ def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
         sizes[group] += np.diff(bucket.group_tokens)
     group_tokens = running_sum(sizes)
     runs = _place_runs(buckets, groups, group_tokens)
-    lengths = np.empty(int(group_tokens[-1]), np.int64)
+    lengths = np.empty(int(group_tokens[-1]), np.uint32)
     for bucket, bucket_runs in zip(buckets, runs, strict=True):
         lengths[bucket_runs.ids()] = np.diff(bucket.offsets)
     set_sizes = np.stack([np.diff(bucket.set_offsets) for bucket in buckets]).sum(axis=0)
     out = TokenPackWriter(pack, lengths, set_sizes)
+    del lengths
     out.write_groups(group_tokens, postings, transpose(*postings, postings[1], columns)[:2])
     _write_tokens(out, buckets, runs)
     _write_counts(out, buckets, runs, columns)
@@ -249,6 +252,7 @@ def _write_tokens(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs
             out.write_tokens(first_id, bucket.content[bucket.offsets[local] : bucket.offsets[local + size]])
         out.write_hashes(hashes_written, bucket.hashes[bucket.by_hash], bucket_runs.ids()[bucket.by_hash])
         hashes_written += bucket.tokens
+        bucket.forget_tokens()
 
 
 def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs], columns: int) -> None:
