@@ -101,8 +101,10 @@ def test_where_hashes_meet_the_bytes_decide():
     hashes = np.array([7, 7, 7], np.uint64)
     ids = np.array([2, 0, 1], np.uint32)
     asked, asked_offsets = as_buffers(pa.array(["hash", "here", "same", "else", "sam"]))
-    found = find_tokens(hashes, ids, content, offsets, np.full(5, 7, np.uint64), asked, asked_offsets)
-    assert found.tolist() == [1, 2, 0, -1, -1]
+    starts = np.array([0, 3, 3], np.uint32)
+    for find in (find_tokens, find_tokens.py_func):
+        found = find(starts, hashes, ids, content, offsets, np.full(5, 7, np.uint64), asked, asked_offsets)
+        assert found.tolist() == [1, 2, 0, -1, -1]
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")  # plain Python warns of what hashes are made of
@@ -139,6 +141,7 @@ def test_kernels_equal_their_plain_form(columns):
         ("set_counts", 0, 0, "stands in no row"),
         ("hash_ids", 0, 2, "every token once"),
         ("hashes", 0, 5, "hash table does not match"),
+        ("hash_starts", 1, 3, "hash table does not match"),
         ("token_bytes", 0, 5, "hash table does not match"),
         ("set_offsets", 1, 9, "goes backwards"),
     ],

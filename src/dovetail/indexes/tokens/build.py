@@ -253,6 +253,7 @@ def _write_tokens(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs
         out.write_hashes(hashes_written, bucket.hashes[bucket.by_hash], bucket_runs.ids()[bucket.by_hash])
         hashes_written += bucket.tokens
         bucket.forget_tokens()
+    out.write_hash_starts()
 
 
 def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs], columns: int) -> None:

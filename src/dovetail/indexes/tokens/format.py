@@ -4,6 +4,7 @@ Tokens that exactly the same columns hold are one group: one posting list serves
 
     token_bytes, token_offsets         the tokens' UTF-8 bytes by id
     hashes, hash_ids                   XXH64 of every token, ascending, and the id that each belongs to
+    hash_starts                        where the hashes with the same leading bits begin
     group_tokens                       the first token of each group; its tokens follow each other, by hash
     posting_offsets, posting_columns   for every group the columns that hold its tokens, ascending
     set_group_offsets, set_groups      for every column its groups, ascending
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail.errors import IndexDamaged
+from dovetail.indexes.tokens.kernels import count_leading
 
 NAME = "tokens"
 VERSION = 1
@@ -41,6 +43,8 @@ class TokenPackWriter:
         self._token_bytes = pack.reserve("token_bytes", "uint8", int(self.token_offsets[-1]))
         self._hashes = pack.reserve("hashes", "uint64", len(lengths))
         self._hash_ids = pack.reserve("hash_ids", "uint32", len(lengths))
+        self._hash_starts = pack.reserve("hash_starts", "uint32", _parts_for(len(lengths)) + 1)
+        self._by_leading_bits = np.zeros(_parts_for(len(lengths)) + 1, np.int64)
         self._set_counts = pack.reserve("set_counts", "uint32", int(self.set_offsets[-1]))
 
     def write_groups(self, group_tokens: Array, postings: tuple[Array, Array], sets: tuple[Array, Array]) -> None:
@@ -56,8 +60,14 @@ class TokenPackWriter:
         self._token_bytes.write(content, int(self.token_offsets[first_id]))
 
     def write_hashes(self, at: int, hashes: Array, ids: Array) -> None:
+        """The hashes of some tokens, ascending, all above those written before."""
         self._hashes.write(hashes, at)
         self._hash_ids.write(ids, at)
+        count_leading(hashes, self._by_leading_bits)
+
+    def write_hash_starts(self) -> None:
+        """Once all hashes are written."""
+        self._hash_starts.write(np.cumsum(self._by_leading_bits).astype(np.uint32))
 
     def write_counts(self, first_column: int, counts: Array) -> None:
         """The counts of consecutive columns from `first_column` on."""
@@ -73,6 +83,7 @@ class TokenArrays:
         self.token_offsets = pack["token_offsets"]
         self.hashes = pack["hashes"]
         self.hash_ids = pack["hash_ids"]
+        self.hash_starts = pack["hash_starts"]
         self.group_tokens = pack["group_tokens"]
         self.posting_offsets = pack["posting_offsets"]
         self.posting_columns = pack["posting_columns"]
@@ -91,9 +102,12 @@ class TokenArrays:
             yield "its token arrays differ in length"
         if self.groups != len(self.posting_offsets) - 1 or self.columns != len(self.set_group_offsets) - 1:
             yield "its groups or columns differ in number"
+        if len(self.hash_starts) != _parts_for(self.tokens) + 1:
+            yield "hash_starts has a wrong length"
         for name, end in (
             ("token_offsets", len(self.token_bytes)),
             ("group_tokens", self.tokens),
+            ("hash_starts", self.tokens),
             ("posting_offsets", len(self.posting_columns)),
             ("set_group_offsets", len(self.set_groups)),
             ("set_offsets", len(self.set_counts)),
@@ -101,6 +115,11 @@ class TokenArrays:
             offsets = getattr(self, name)
             if offsets[0] != 0 or offsets[-1] != end:
                 yield f"{name} does not span its array"
+
+
+def _parts_for(tokens: int) -> int:
+    """Into how many parts the hashes fall by their leading bits: a power of two above 1, and 4 to 8 share them."""
+    return 1 << max(tokens.bit_length() - 3, 1)
 
 
 def running_sum(sizes: Array) -> Array:

@@ -11,7 +11,7 @@ from dovetail._storage.segment import Segment
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import TokenBuilder
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
-from dovetail.indexes.tokens.kernels import hash_strings, transpose
+from dovetail.indexes.tokens.kernels import count_leading, hash_strings, transpose
 from dovetail.indexes.tokens.query import TokenReader
 
 
@@ -33,7 +33,7 @@ class TokensIndex:
 
 
 def _broken_references(arrays: TokenArrays) -> Iterator[str]:
-    for name in ("token_offsets", "group_tokens", "posting_offsets", "set_group_offsets", "set_offsets"):
+    for name in ("token_offsets", "group_tokens", "hash_starts", "posting_offsets", "set_group_offsets", "set_offsets"):
         if np.any(np.diff(getattr(arrays, name)) < 0):
             yield f"{name} goes backwards"
             return
@@ -64,7 +64,10 @@ def _broken_references(arrays: TokenArrays) -> Iterator[str]:
 def _hashes_match(arrays: TokenArrays) -> bool:
     hashes = hash_strings(arrays.token_bytes, arrays.token_offsets)
     ascending = bool(np.all(arrays.hashes[1:] >= arrays.hashes[:-1]))
-    return ascending and np.array_equal(hashes[arrays.hash_ids], arrays.hashes)
+    counts = np.zeros(len(arrays.hash_starts), np.int64)
+    count_leading(arrays.hashes, counts)
+    starts_fit = np.array_equal(np.cumsum(counts), arrays.hash_starts)
+    return ascending and starts_fit and np.array_equal(hashes[arrays.hash_ids], arrays.hashes)
 
 
 TOKENS = TokensIndex()

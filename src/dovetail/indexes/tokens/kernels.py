@@ -19,6 +19,7 @@ _P2 = np.uint64(14029467366897019727)
 _P3 = np.uint64(1609587929392839161)
 _P4 = np.uint64(9650029242287828579)
 _P5 = np.uint64(2870177450012600261)
+_AT_ONCE = 512  # tokens looked up together: what they touch fits into a near cache
 
 
 @compiled
@@ -247,46 +248,44 @@ def gather_strings(content: Array, offsets: Array, order: Array) -> tuple[Array,
 
 
 @compiled
-def _guess_places(hashes: Array, asked: Array) -> Array:
-    """About where each hash would stand: hashes are spread evenly, so its value tells, and twice is nearer.
+def count_leading(hashes: Array, counts: Array) -> None:
+    """Count hashes by their leading bits, of which `counts`, one place longer than a power of two, says how many.
 
-    Nothing here waits for anything before it: the memory is asked for many hashes at once.
+    Counts stand one place to the right, so that their running sum says where each part begins.
     """
-    places = np.zeros(len(asked), np.int64)
-    last = len(hashes) - 1
-    density = len(hashes) / 2.0**64
-    for i in range(len(asked)):
-        places[i] = min(int64(np.float64(asked[i]) * density), last)
-    for _ in range(2):
-        for i in range(len(asked)):
-            off = np.float64(asked[i]) - np.float64(hashes[places[i]]) if last >= 0 else 0.0
-            places[i] = min(max(places[i] + int64(off * density), 0), max(last, 0))
-    return places
+    shift = _shift_for(counts)
+    for i in range(len(hashes)):
+        counts[int64(hashes[i] >> shift) + 1] += 1
+
+
+@compiled
+def _shift_for(starts: Array) -> Any:
+    """By how much a hash is shifted to leave the bits that `starts` is about."""
+    bits = 0
+    while 1 << bits < len(starts) - 1:
+        bits += 1
+    return np.uint64(64 - bits)
 
 
 @compiled
 def _first_not_below(hashes: Array, place: int, value: Any) -> int:
-    """The first place whose hash is not below the value, sought in growing steps from a place near it."""
-    low, high, step = place, place, 1
-    while low > 0 and hashes[low - 1] >= value:
-        high = low - 1
-        low = max(low - step, 0)
-        step *= 2
-    while high < len(hashes) and hashes[high] < value:
-        low = high + 1
-        high = min(high + step, len(hashes))
-        step *= 2
-    while low < high:
-        middle = (low + high) >> 1
-        if hashes[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    """The first place from this one on whose hash is not below the value: a few steps away."""
+    while place < len(hashes) and hashes[place] < value:
+        place += 1
+    return place
+
+
+@compiled
+def _same_bytes(one: Array, one_start: int, other: Array, other_start: int, length: int) -> bool:
+    for k in range(length):
+        if one[one_start + k] != other[other_start + k]:
+            return False
+    return True
 
 
 @compiled
 def find_tokens(
+    starts: Array,
     hashes: Array,
     ids: Array,
     content: Array,
@@ -295,21 +294,40 @@ def find_tokens(
     asked: Array,
     asked_offsets: Array,
 ) -> Array:
-    """The id of each asked token, or -1. Where 64-bit hashes meet, the bytes decide."""
-    found = np.full(len(asked_hashes), -1, np.int64)
-    places = _guess_places(hashes, asked_hashes)
-    for i in range(len(asked_hashes)):
-        low = _first_not_below(hashes, places[i], asked_hashes[i])
-        length = asked_offsets[i + 1] - asked_offsets[i]
-        while low < len(hashes) and hashes[low] == asked_hashes[i]:
-            start = offsets[ids[low]]
-            same = offsets[ids[low] + 1] - start == length
-            for k in range(length):
-                if not same:
+    """The id of each asked token, or -1. Where 64-bit hashes meet, the bytes decide.
+
+    A look-up visits five arrays at random places, and a decision about one, guessed wrongly by the processor, would
+    keep it from asking the memory for the next. So some tokens at a time go from array to array in loops without
+    decisions: many places are asked for at once, and have come when it is decided.
+    """
+    number = len(asked_hashes)
+    found = np.full(number + 1, -1, np.int64)
+    if len(hashes) == 0:
+        return found[:number]
+    shift, last, end = _shift_for(starts), len(hashes) - 1, max(len(content) - 1, 0)
+    places, begins = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64)
+    touched = np.uint64(0)
+    for first in range(0, number, _AT_ONCE):
+        block = asked_hashes[first : first + _AT_ONCE]
+        for i in range(len(block)):
+            places[i] = starts[int64(block[i] >> shift)]
+        for i in range(len(block)):
+            touched ^= hashes[min(places[i], last)] ^ np.uint64(ids[min(places[i], last)])
+        for i in range(len(block)):
+            places[i] = _first_not_below(hashes, places[i], block[i])
+        for i in range(len(block)):
+            begins[i] = offsets[ids[min(places[i], last)]]
+        for i in range(len(block)):
+            touched ^= np.uint64(content[min(begins[i], end)])
+        for i in range(len(block)):
+            place, at = places[i], first + i
+            length = asked_offsets[at + 1] - asked_offsets[at]
+            while place <= last and hashes[place] == block[i]:
+                begin = offsets[ids[place]]
+                same_length = offsets[ids[place] + 1] - begin == length
+                if same_length and _same_bytes(content, begin, asked, asked_offsets[at], length):
+                    found[at] = ids[place]
                     break
-                same = content[start + k] == asked[asked_offsets[i] + k]
-            if same:
-                found[i] = ids[low]
-                break
-            low += 1
-    return found
+                place += 1
+    found[number] = touched  # what is read ahead has to go somewhere, or it would not be read
+    return found[:number]

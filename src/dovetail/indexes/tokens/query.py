@@ -26,7 +26,7 @@ class TokenReader:
         """The id of each token, or -1 where no column of this segment holds it."""
         arrays = self.arrays
         return find_tokens(
-            arrays.hashes, arrays.hash_ids, arrays.token_bytes, arrays.token_offsets,
+            arrays.hash_starts, arrays.hashes, arrays.hash_ids, arrays.token_bytes, arrays.token_offsets,
             hash_tokens(tokens), *as_buffers(tokens),
         )  # fmt: skip
 
