@@ -105,7 +105,7 @@ def generate(folder: Path, kind: Kind, columns: int, seed: int) -> dict[str, flo
     counts = {"tables": 0}
     for name, part in (("tokens", builder), ("josie", JOSIE.builder(scratch, _MEMORY))):
         start = time.perf_counter()
-        counts |= part.finish(writer, columns)
+        counts |= part.finish(writer, [1] * columns)
         seconds[name] = time.perf_counter() - start
     (folder / _REF).write_text(json.dumps(writer.finish(counts).to_json()))
     shutil.rmtree(scratch)

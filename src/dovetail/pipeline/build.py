@@ -31,7 +31,7 @@ def build_segment(
             first = catalog.columns
 
             def emit(column: int, found: TokenCounts, first: int = first) -> None:
-                piece = Piece(first + column, found.tokens, found.counts)
+                piece = Piece(first + column, found.tokens, found.counts, found.codes)
                 for builder in builders:
                     builder.add(piece)
 
@@ -39,7 +39,7 @@ def build_segment(
             tick()
         counts: dict[str, int] = {}
         for builder in builders:
-            counts |= builder.finish(writer, catalog.columns)
-    distinct = np.diff(writer.open_part(tokens.TOKENS.name)["set_offsets"])
+            counts |= builder.finish(writer, catalog.widths)
+    distinct = np.diff(writer.pack(tokens.TOKENS.name)["set_offsets"])
     writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
     return writer.finish(counts | catalog.counts())

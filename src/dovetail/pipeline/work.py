@@ -9,7 +9,7 @@ from typing import Any
 from dovetail._storage.directory import TARGET_FAILURES, open_snapshot
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.rows import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
@@ -47,9 +47,9 @@ def merge_group(task: Task) -> Any:
     def sources() -> Iterator[TableSource]:
         for name in task["merge"]:
             segment = segments[name]
-            catalog, tokens = CatalogReader(segment.pack(records.NAME)), TokenReader(segment)
+            catalog, rows = CatalogReader(segment.pack(records.NAME)), RowReader(segment)
             for number in sorted(set(range(catalog.tables.num_rows)) - set(segment.ref.dead)):
-                yield IndexedTable(catalog, tokens, number)
+                yield IndexedTable(catalog, rows, number)
 
     return _build(task, sources())
 

@@ -16,6 +16,7 @@ from dovetail.catalog.records import CatalogReader
 from dovetail.errors import UnknownName, unknown
 from dovetail.indexes.josie import JosieReader
 from dovetail.indexes.lsh_ensemble import LshEnsembleReader
+from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens import TokenReader
 from dovetail.lake.listing import matches
 
@@ -36,6 +37,10 @@ class OpenSegment:
     def names(self) -> list[str]:
         names: list[str] = self.catalog.tables["table"].to_pylist()
         return names
+
+    @cached_property
+    def rows(self) -> RowReader:
+        return RowReader(self.segment)
 
     @cached_property
     def josie(self) -> JosieReader:

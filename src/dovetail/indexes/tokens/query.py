@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail._storage.segment import Segment
+from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.tokens.core import as_buffers, as_strings, hash_tokens
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
 from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, spread
@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 class TokenReader:
     """The dictionary, sets and postings of one segment. Ids and column numbers are the segment's own."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Segment | SegmentWriter) -> None:
         self.arrays = TokenArrays(segment.pack(NAME))
 
     def find(self, tokens: pa.Array) -> Array:
