@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
@@ -52,7 +52,7 @@ def read_codes(cells: Array, at: int, stride: int, width: int, rows: int) -> Arr
     for row in range(rows):
         cell = 0
         for byte in range(width):
-            cell |= cells[at + byte] << (8 * byte)
+            cell |= int64(cells[at + byte]) << (8 * byte)
         codes[row] = cell - 1
         at += stride
     return codes
