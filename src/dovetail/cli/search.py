@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from pathlib import Path
 
 import click
@@ -18,7 +19,9 @@ _SHOWN_COLUMNS = 3
 @click.command("search", short_help="Find the tables that join with mine.")
 @click.argument("query")
 @click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
-@click.option("--on", metavar="COLUMN", help="The column of mine to join on; without it, every sensible one is tried.")
+@click.option(
+    "--on", metavar="COLUMN,…", help="The column of mine to join on, or several together; without it, each is tried."
+)
 @click.option("--threshold", metavar="SHARE", help="Every column that holds at least this share of mine, e.g. 0.7.")
 @click.option("-k", "k", default=10, show_default=True, help="How many hits.")
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
@@ -43,11 +46,13 @@ def search_command(
     """Find the tables of INDEX that join with QUERY (a file, or a table of the lake), exactly.
 
     By default the columns that share most values are found (JOSIE); with --threshold all that hold a share of mine.
+    Several columns, with commas, must match together, row by row (MATE); any columns of a table may stand for them.
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json it gives only that.
 
     \b
     Example:
       dovetail search sales.csv --on country --index ./idx
+      dovetail search weather.csv --on city,date --index ./idx
     """
     lake = Lake(index)
     search = functools.partial(
@@ -70,7 +75,7 @@ def search_command(
         hits = _refined(hits, search())
     elif hits:
         _print(hits)
-        click.echo(f"Try:  dovetail join {query} {hits[0].table} --index {index} -o joined.parquet")
+        click.echo(f"Try:  dovetail join {query} {hits[0].table} --index {index}{_pairs(hits[0])} -o joined.parquet")
     else:
         click.echo(_nothing(hits))
     return 0 if hits else 1
@@ -105,9 +110,18 @@ def _print(hits: Hits) -> None:
     print_table(("#", "table", "on", "covers", "join", "brings", ""), rows, numbers=("#", "covers"))
 
 
+def _pairs(hit: Hit) -> str:
+    """The columns of a key; a single pair is what join finds by itself."""
+    if len(hit.on) < 2:
+        return ""
+    pairs = ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))
+    return f" --on {shlex.quote(pairs)}"
+
+
 def _nothing(hits: Hits) -> str:
     if hits.nearest is None:
-        return f"No column of the lake shares a value with {hits.query}."
+        what = "table of the lake holds a tuple of the key of" if hits.how == "keys" else "column of the lake shares a value with"
+        return f"No {what} {hits.query}."
     near = hits.nearest
     return (
         f"No table joins well with {hits.query}. The nearest: {near.table}, {near.columns[0]} shares {near.overlap:,} "

@@ -1,7 +1,8 @@
-"""The plain equi-join of two tables of raw strings on the tokens of one column each."""
+"""The plain equi-join of two tables of raw strings on the tokens of one or more columns each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ class Joined:
     """The joined table and what matched. Rows are in the order of the left table, then of the right one."""
 
     table: pa.Table
-    on: tuple[str, str]
+    on: tuple[tuple[str, str], ...]  # pairs of a left and a right column
     how: str
     left_rows: int
     right_rows: int
@@ -42,14 +43,13 @@ class Joined:
         return {**{name: value for name, value in vars(self).items() if name != "table"}, "rows": self.table.num_rows}
 
 
-def equi_join(left: pa.Table, right: pa.Table, on: tuple[str, str], how: str) -> Joined:
-    """Join on equal tokens. Null never joins."""
+def equi_join(left: pa.Table, right: pa.Table, on: Sequence[tuple[str, str]], how: str) -> Joined:
+    """Join on equal tokens in every pair of columns. Null never joins."""
     if how not in KINDS:
         raise InputError(f"There is no join {how!r}. The kinds are: {', '.join(KINDS)}.")
-    keys = [_tokens(table[name]) for table, name in zip((left, right), on, strict=True)]
-    codes = _common_codes(*keys)
+    codes = _key_codes([_common_codes(_tokens(left[mine]), _tokens(right[theirs])) for mine, theirs in on])
     _refuse_explosion(*codes)
-    mine, theirs = (pc.is_in(a, value_set=b.combine_chunks(), skip_nulls=True) for a, b in (keys, keys[::-1]))
+    mine, theirs = ((a >= 0) & np.isin(a, b) for a, b in (codes, codes[::-1]))
     sides = [
         pa.table({"key": pa.array(code, mask=code < 0), side: np.arange(len(code))})
         for code, side in zip(codes, ("left", "right"), strict=True)
@@ -57,11 +57,23 @@ def equi_join(left: pa.Table, right: pa.Table, on: tuple[str, str], how: str) ->
     places = sides[0].join(sides[1], keys="key", join_type=KINDS[how])
     order = [(side, "ascending") for side in ("left", "right") if side in places.column_names]
     places = places.sort_by(order)
-    unmatched = pc.unique(left[on[0]].filter(pc.and_(pc.invert(mine), keys[0].is_valid()))).slice(0, 5)
+    lost = left.select([pair[0] for pair in on]).filter(pa.array(~mine & (codes[0] >= 0)))
+    unmatched = pc.unique(pc.binary_join_element_wise(*lost.columns, " | ") if len(on) > 1 else lost.column(0))
     return Joined(
-        _assemble(left, right, places), on, how, left.num_rows, right.num_rows,
-        pc.sum(mine).as_py() or 0, pc.sum(theirs).as_py() or 0, tuple(unmatched.to_pylist()),
+        _assemble(left, right, places), tuple(on), how, left.num_rows, right.num_rows,
+        int(mine.sum()), int(theirs.sum()), tuple(unmatched.slice(0, 5).to_pylist()),
     )  # fmt: skip
+
+
+def _key_codes(columns: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The codes of several columns as one, the same on both sides for the same tuple; -1 where one of them is null."""
+    left, right = columns[0]
+    for more in columns[1:]:
+        both, other = (np.concatenate(sides).astype(np.int64) for sides in ((left, right), more))
+        _, codes = np.unique(both * (1 << 32) + other, return_inverse=True)
+        codes[(both < 0) | (other < 0)] = -1
+        left, right = codes[: len(left)], codes[len(left) :]
+    return left, right
 
 
 def _tokens(column: pa.ChunkedArray) -> pa.ChunkedArray:

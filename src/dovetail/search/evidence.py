@@ -15,7 +15,7 @@ from dovetail.search.rank import strength
 from dovetail.search.results import Hit
 
 Array = npt.NDArray[Any]
-_SHOWN = 5
+SHOWN = 5
 _SHOWN_LENGTH = 60
 
 
@@ -38,11 +38,11 @@ class Evidence:
         record = segment.catalog.column(match.column)
         number = int(segment.table_of[match.column])
         others = [column.column for column in segment.catalog.columns_of(number)]
-        cardinality = _cardinality(mine, theirs)
+        cardinality = cardinality_of(mine, theirs)
         if score is None:
             score = strength(weights[shared], query.size, cardinality, {query.type.kind, record.type.kind})
         alone = np.setdiff1d(np.arange(len(members)), places[shared])
-        alone = alone[np.argsort(-counts[alone].astype(np.int64), kind="stable")][:_SHOWN]
+        alone = alone[np.argsort(-counts[alone].astype(np.int64), kind="stable")][:SHOWN]
         return Hit(
             rank=rank,
             table=segment.names[number],
@@ -63,7 +63,7 @@ class Evidence:
             joined_rows=int(mine @ theirs),
             matched=self._sample(shared),
             unmatched=self._sample(~shared),
-            only_there=tuple(_shorten(value) for value in segment.tokens.tokens(members[alone]).to_pylist()),
+            only_there=tuple(shorten(value) for value in segment.tokens.tokens(members[alone]).to_pylist()),
             brings=tuple(name for name in others if name != record.column),
         )
 
@@ -79,17 +79,17 @@ class Evidence:
 
     def _sample(self, chosen: Array) -> tuple[str, ...]:
         places = np.flatnonzero(chosen)
-        places = places[np.argsort(-self._column.counts[places], kind="stable")][:_SHOWN]
-        return tuple(_shorten(value) for value in self._column.written.take(places).to_pylist())
+        places = places[np.argsort(-self._column.counts[places], kind="stable")][:SHOWN]
+        return tuple(shorten(value) for value in self._column.written.take(places).to_pylist())
 
 
-def _cardinality(mine: Array, theirs: Array) -> str:
+def cardinality_of(mine: Array, theirs: Array) -> str:
     """From the matched values alone: whether any of them stands in several rows, on either side."""
     left = "1" if not (mine > 1).any() else "N"
     right = "1" if not (theirs > 1).any() else "N"
     return "N:M" if (left, right) == ("N", "N") else f"{left}:{right}"
 
 
-def _shorten(value: str) -> str:
+def shorten(value: str) -> str:
     text = " ".join(value.split())
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"

@@ -9,9 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.engine import Match
 from dovetail.search.evidence import Evidence
+from dovetail.search.key import key_names, query_key
+from dovetail.search.key_evidence import key_hit
 from dovetail.search.lake import OpenSegment
 from dovetail.search.query import QueryColumn, QueryTable, query_table
 from dovetail.search.rank import POOR
@@ -24,10 +27,10 @@ _TRIED_A_COLUMN = 20
 
 @dataclass(frozen=True)
 class Request:
-    """What to search for. `on`: my column; `threshold`: the least share of mine, else the `k` best."""
+    """What to search for. `on`: my column or columns; `threshold`: the least share of mine, else the `k` best."""
 
     data: Any
-    on: str | None = None
+    on: str | Sequence[str] | None = None
     k: int = 10
     threshold: float | str | None = None
     tables: tuple[str, ...] = ()
@@ -43,8 +46,11 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
     but = "" if request.include_self else table.path
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     how = "overlap" if threshold is None else "containment"
-    if request.on is not None:
-        column = table.column(request.on)
+    names = () if request.on is None else key_names(table, request.on)
+    if len(names) > 1:
+        return _search_key(segments, table, names, request, threshold, allowed, begun)
+    if names:
+        column = table.column(names[0])
         if column.size == 0:
             raise InputError(f"{column.name} of {table.name} has no values to join on: all are empty or null markers.")
         matches = _ask(segments, column, request, threshold, request.k, allowed)
@@ -57,6 +63,27 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
     hits = [replace(hit, rank=rank) for rank, hit in enumerate(good[: request.k], 1)]
     nearest = best[0] if best and not hits else None
     return Hits(hits, table.name, how, not request.fast, time.perf_counter() - begun, nearest)
+
+
+def _search_key(
+    segments: Sequence[OpenSegment],
+    table: QueryTable,
+    names: tuple[str, ...],
+    request: Request,
+    threshold: Fraction | None,
+    allowed: list[Any],
+    begun: float,
+) -> Hits:
+    """Tables that hold the tuples of several columns of mine."""
+    if request.fast:
+        raise InputError("Sketches are of single columns: leave out --fast, or name one column.")
+    key = query_key(table, names)
+    k, floor = request.k, request.min_overlap
+    if threshold is not None:
+        k, floor = sum(map(len, allowed)) + 1, max(floor, least_overlap(threshold, key.size))
+    matches, exact = engine.together(segments, key, k, floor, allowed)
+    hits = [key_hit(key, match, rank) for rank, match in enumerate(matches, 1)]
+    return Hits(hits, table.name, "keys", exact, time.perf_counter() - begun)
 
 
 def _checked(request: Request) -> Fraction | None:

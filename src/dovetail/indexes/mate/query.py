@@ -21,7 +21,12 @@ from dovetail.indexes.mate.starts import cheapest
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 
+EFFORT = 20_000_000
+"""Steps that a search spends on mappings of columns: a second or two. Only keys of many columns with few values each,
+which can be mapped in billions of ways, need more."""
 ChooseStarts = Callable[[Array, Array], Array]
+MANY = 8
+"""Tuples of one start that a row is held against one by one; of more, only those whose second value it has."""
 
 
 class Postings(NamedTuple):
@@ -58,7 +63,8 @@ class Key(NamedTuple):
     groups: Array
     starts: Array  # the values that the search starts from
     start_offsets: Array
-    start_tuples: Array  # for each of these the tuples that are found by it
+    start_tuples: Array  # for each of these the tuples that are found by it, by their second value
+    start_seconds: Array  # for each of these the column of the key where its tuples differ most
     keys: Array  # for each class of tables the bits of every tuple
     class_of: Array  # by the bits that a value sets
 
@@ -79,6 +85,7 @@ class Work:
     passed: int
     matched: int
     tables: int
+    cut: int  # tables whose mappings were too many to try all
 
 
 @dataclass(frozen=True)
@@ -119,6 +126,7 @@ class MateReader:
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
         choose: ChooseStarts = cheapest,
+        many: int = MANY,
     ) -> FoundTables:
         """All allowed tables whose overlap is at least `floor` and at least the k-th largest; ties are all there.
 
@@ -130,7 +138,7 @@ class MateReader:
         tables = len(self.store.first_rows) - 1
         wide = np.diff(self.store.first_columns) >= width
         mask = wide if allowed is None else wide & allowed
-        work = np.zeros(5, np.int64)
+        work = np.array([0, 0, 0, 0, 0, 0, EFFORT], np.int64)
         key = self._key(columns, tuples, choose)
         if key is None or not mask.any():
             return _found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, width), np.int64), work)
@@ -145,7 +153,7 @@ class MateReader:
         seen = Seen(np.full(len(key.ids), -1, np.int64), np.zeros((len(key.ids), 2), np.int64))
         search_kernels.search_tables(
             key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
-            np.append(begins, len(hits)), bounds, min(k, tables), floor, overlaps, mappings, work,
+            np.append(begins, len(hits)), bounds, min(k, tables), floor, many, overlaps, mappings, work,
         )  # fmt: skip
         return _found(candidates, overlaps, mappings, work)
 
@@ -160,10 +168,11 @@ class MateReader:
         local = np.ascontiguousarray(places.reshape(ids.shape), np.int64)
         groups = np.searchsorted(self.tokens.arrays.group_tokens, values, side="right") - 1
         start_of = choose(local, self.arrays.token_rows[values].astype(np.int64))
-        by_start = np.argsort(start_of, kind="stable")
-        starts, begins = np.unique(start_of[by_start], return_index=True)
-        keys, class_of = self._bits(values, local)
-        return Key(local, values, groups, starts, np.append(begins, len(local)), by_start, keys, class_of)
+        starts, start_of = np.unique(start_of, return_inverse=True)
+        seconds = _second_columns(local, start_of, len(starts))
+        by_start = np.lexsort((local[np.arange(len(local)), seconds[start_of]], start_of))
+        offsets = np.searchsorted(start_of[by_start], np.arange(len(starts) + 1))
+        return Key(local, values, groups, starts, offsets, by_start, seconds, *self._bits(values, local))
 
     def _bits(self, values: Array, tuples: Array) -> tuple[Array, Array]:
         """The super keys of the tuples, once for every number of bits that values set in some table."""
@@ -190,7 +199,17 @@ class MateReader:
         return hits[:found], bounds
 
 
+def _second_columns(tuples: Array, start_of: Array, starts: int) -> Array:
+    """For every start the column of the key that has most distinct values among its tuples."""
+    distinct = np.empty((tuples.shape[1], starts), np.int64)
+    most = int(tuples.max()) + 1
+    for j in range(tuples.shape[1]):
+        distinct[j] = np.bincount(np.unique(start_of * most + tuples[:, j]) // most, minlength=starts)
+    seconds: Array = np.argmax(distinct, axis=0)
+    return seconds
+
+
 def _found(tables: Array, overlaps: Array, mappings: Array, work: Array) -> FoundTables:
     kept = np.flatnonzero(overlaps)
     kept = kept[np.lexsort((tables[kept], -overlaps[kept]))]
-    return FoundTables(tables[kept], overlaps[kept], mappings[kept], Work(*work.tolist()))
+    return FoundTables(tables[kept], overlaps[kept], mappings[kept], Work(*work[:-1].tolist()))

@@ -6,7 +6,7 @@ Inputs are read-only C arrays; offsets were checked before. The compiled functio
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,23 @@ from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
-READ, CHECKED, PASSED, TRUE, TABLES = range(5)
-"""What is counted: posting items read, key tuples held against a row, those that passed, that matched; tables read."""
+_LAST_EFFORT = 1_000_000  # for a table that comes when all is spent
+
+
+class Pairs(NamedTuple):
+    """Matching pairs of a tuple and a row: their tuples, and which columns of the table can stand for the key's.
+
+    The columns for column j of the key in pair p end at `ends[p * width + j]` and begin where the ones before end.
+    """
+
+    owners: Array
+    ends: Array
+    choices: Array
+
+
+READ, CHECKED, PASSED, TRUE, TABLES, CUT, EFFORT = range(7)
+"""What is counted: posting items read, key tuples held against a row, those that passed, that matched; tables read,
+those whose mappings were too many to try; and what is left of the effort for mappings."""
 
 
 @compiled
@@ -75,25 +90,22 @@ def _covers(row_key: Array, key: Array) -> bool:
 
 
 @compiled
-def _place_values(tuple_: int, table: int, key: Any, postings: Any, store: Any, seen: Any) -> None:
-    """Where in the postings the columns of this table stand, for every value of a tuple; looked up once a table."""
-    for j in range(key.tuples.shape[1]):
-        value = key.tuples[tuple_, j]
-        if seen.table[value] == table:
-            continue
-        seen.table[value] = table
-        low, high = postings.offsets[key.groups[value]], postings.offsets[key.groups[value] + 1]
-        stop = high
-        for end in range(2):
-            column = store.first_columns[table + end]
-            high = stop
-            while low < high:
-                middle = (low + high) >> 1
-                if postings.columns[middle] < column:
-                    low = middle + 1
-                else:
-                    high = middle
-            seen.places[value, end] = low
+def _place(value: int, table: int, key: Any, postings: Any, store: Any, seen: Any) -> None:
+    """Where in the postings of a value the columns of this table stand; looked up once a table."""
+    if seen.table[value] == table:
+        return
+    seen.table[value] = table
+    low, stop = postings.offsets[key.groups[value]], postings.offsets[key.groups[value] + 1]
+    for end in range(2):
+        column = store.first_columns[table + end]
+        high = stop
+        while low < high:
+            middle = (low + high) >> 1
+            if postings.columns[middle] < column:
+                low = middle + 1
+            else:
+                high = middle
+        seen.places[value, end] = low
 
 
 @compiled
@@ -110,12 +122,13 @@ def _add_choices(
 ) -> int:  # fmt: skip
     """For every value of a tuple the columns where it stands in a row, appended; how many there are then.
 
-    -1 where a value stands nowhere: the filter was wrong. Ends of the lists go to `ends` from `used` on.
+    -1 where a value stands in fewer columns than the tuple needs: the filter was wrong. Ends of the lists go to `ends`
+    from `used` on.
     """
-    _place_values(tuple_, table, key, postings, store, seen)
     at = store.starts[table] + row * store.strides[table]
     for j in range(key.tuples.shape[1]):
         value = key.tuples[tuple_, j]
+        _place(value, table, key, postings, store, seen)
         within = key.ids[value] - postings.group_tokens[key.groups[value]] + 1
         before = size
         for i in range(seen.places[value, 0], seen.places[value, 1]):
@@ -124,117 +137,263 @@ def _add_choices(
             if cell == postings.positions[i] + within:
                 choices[size] = column
                 size += 1
-        if size == before:
+        needed = 0
+        for other in range(key.tuples.shape[1]):
+            needed += key.tuples[tuple_, other] == value
+        if size - before < needed:
             return -1
         ends[used + j] = size
     return size
 
 
 @compiled
-def best_mapping(
-    owners: Array, ends: Array, choices: Array, width: int, tuples: int, least: int, mapping: Array
-) -> int:
+def best_mapping(pairs: Any, width: int, columns: tuple[int, int], least: int, mapping: Array, work: Array) -> int:
     """The most distinct tuples that match under one mapping of the key's columns to different columns of the table.
 
-    `owners` are the tuples of matching pairs of a tuple and a row; `ends` and `choices` tell for each pair and column
-    of the key which columns of the table can stand for it. Columns are fixed one after another, in ascending order; a
-    branch is left when fewer tuples, or no more than the best so far, remain. So of equal mappings the first is found.
-    0 where none reaches `least`; else it is written to `mapping`.
+    0 where no mapping reaches `least`; else the first of the best, by its columns in the key's order, is written to
+    `mapping`. First the number is found, then the mapping. When the effort is spent, the best so far has to do.
     """
-    pairs = len(owners)
-    kept = np.empty((width + 1, pairs), np.int64)
-    sizes = np.zeros(width + 1, np.int64)
-    kept[0] = np.argsort(owners, kind="mergesort")
-    sizes[0] = pairs
-    chosen = np.full(width + 1, -1, np.int64)
-    best, depth = least - 1, 0
-    while depth >= 0:
-        if depth == width:
-            mapping[:] = chosen[:width]
-            depth -= 1
-            continue
-        column = _next_column(kept[depth, : sizes[depth]], ends, choices, width, depth, chosen)
-        chosen[depth] = column
-        if column < 0:
-            depth -= 1
-            continue
-        distinct = _keep(kept, sizes, owners, ends, choices, width, depth, column)
-        if distinct > best:
-            depth += 1
-            chosen[depth] = -1
-            if depth == width:
-                best = distinct
-                if best == tuples:
-                    mapping[:] = chosen[:width]
-                    break
+    best = _explore(pairs, width, columns, least - 1, False, mapping, work)
+    if work[EFFORT] > 0 and best >= least:
+        _explore(pairs, width, columns, best - 1, True, mapping, work)
+    work[CUT] += work[EFFORT] <= 0
     return best if best >= least else 0
 
 
 @compiled
-def _next_column(pairs: Array, ends: Array, choices: Array, width: int, depth: int, chosen: Array) -> int:
-    """The least column above the last one tried that some pair allows and that is not taken; -1 where there is none."""
-    found = int64(-1)
-    for i in range(len(pairs)):
-        place = pairs[i] * width + depth
-        for c in range(ends[place - 1] if place else 0, ends[place]):
-            column = choices[c]
-            if column <= chosen[depth] or (0 <= found <= column):
-                continue
-            taken = False
-            for d in range(depth):
-                taken |= chosen[d] == column
-            if not taken:
-                found = int64(column)
-    return found
+def _explore(
+    pairs: Any, width: int, columns: tuple[int, int], best: int, ordered: bool, mapping: Array, work: Array
+) -> int:
+    """Fix one column of the key after another, and leave a branch where no mapping can have more than `best` tuples.
+
+    In order: the key's columns as they come, the table's from left to right, up to the first mapping. Else the column
+    of the key comes first that leaves fewest tuples, and the table's columns by falling support.
+    """
+    order = np.argsort(pairs.owners, kind="mergesort")
+    count = columns[1] - columns[0]
+    kept = np.empty((width + 1, len(order)), np.int64)
+    kept[0] = order
+    sizes = np.zeros(width + 1, np.int64)
+    sizes[0] = len(order)
+    tried = np.zeros((width, count), np.int64)  # at each depth the table's columns to try,
+    supports = np.zeros((width, count), np.int64)  # and how many tuples each would leave
+    tries, at, position = np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(width, np.int64)
+    chosen, used = np.full(width, -1, np.int64), np.zeros(count, np.bool_)
+    depth = 0
+    if _plan(pairs, kept, sizes, columns, 0, ordered, chosen, used, tried, supports, tries, at, position) <= best:
+        return best
+    before = best
+    while depth >= 0:
+        if work[EFFORT] <= 0 and (best > before or ordered or work[EFFORT] < -_LAST_EFFORT):
+            break
+        j = position[depth]
+        if chosen[j] >= 0:
+            used[chosen[j]] = False
+            chosen[j] = -1
+        if at[depth] == tries[depth]:
+            depth -= 1
+            continue
+        column, support = tried[depth, at[depth]], supports[depth, at[depth]]
+        at[depth] += 1
+        if support <= best:
+            continue
+        chosen[j], used[column] = column, True
+        if depth + 1 == width:
+            best = support
+            mapping[:] = chosen + columns[0]
+            if ordered:
+                return best
+            continue
+        _keep(pairs, kept, sizes, depth, j, width, columns[0] + column)
+        work[EFFORT] -= (sizes[depth + 1] + count) * width
+        bound = _plan(
+            pairs, kept, sizes, columns, depth + 1, ordered, chosen, used, tried, supports, tries, at, position
+        )
+        if bound > best:
+            depth += 1
+    return best
 
 
 @compiled
-def _keep(
-    kept: Array, sizes: Array, owners: Array, ends: Array, choices: Array, width: int, depth: int, column: int
-) -> int:
-    """The pairs that allow a column go one deeper; how many distinct tuples they have."""
-    size, distinct, last = 0, 0, -1
+def _plan(
+    pairs: Any, kept: Array, sizes: Array, columns: tuple[int, int], depth: int, ordered: bool, chosen: Array,
+    used: Array, tried: Array, supports: Array, tries: Array, at: Array, position: Array,
+) -> int:  # fmt: skip
+    """Which column of the key is fixed at this depth, and what it can be; the most tuples that can be left in the end.
+
+    Every open column of the key must become some column of the table, so the best of each is a bound for all.
+    """
+    width, count = len(chosen), len(used)
+    support, last = np.zeros(count, np.int64), np.full(count, -1, np.int64)
+    bound = int64(-1)
+    for j in range(width):
+        if chosen[j] >= 0:
+            continue
+        support[:] = 0
+        last[:] = -1
+        for i in range(sizes[depth]):
+            pair = kept[depth, i]
+            place = pair * width + j
+            for c in range(pairs.ends[place - 1] if place else 0, pairs.ends[place]):
+                column = pairs.choices[c] - columns[0]
+                if last[column] != pairs.owners[pair]:
+                    last[column] = pairs.owners[pair]
+                    support[column] += not used[column]
+        most = support.max()
+        first_open = bound < 0
+        if first_open or (most < bound and not ordered):
+            position[depth], tries[depth], at[depth] = j, 0, 0
+            for column in range(count):
+                if support[column]:
+                    tried[depth, tries[depth]], supports[depth, tries[depth]] = column, support[column]
+                    tries[depth] += 1
+        bound = most if first_open else min(bound, most)
+    if not ordered:
+        size = tries[depth]
+        by_support = np.argsort(-supports[depth, :size])
+        tried[depth, :size] = tried[depth, :size][by_support]
+        supports[depth, :size] = supports[depth, :size][by_support]
+    return bound
+
+
+@compiled
+def _keep(pairs: Any, kept: Array, sizes: Array, depth: int, j: int, width: int, column: int) -> None:
+    """The pairs that allow a column of the table for column j of the key go one deeper."""
+    size = 0
     for i in range(sizes[depth]):
         pair = kept[depth, i]
-        place = pair * width + depth
-        for c in range(ends[place - 1] if place else 0, ends[place]):
-            if choices[c] == column:
+        place = pair * width + j
+        for c in range(pairs.ends[place - 1] if place else 0, pairs.ends[place]):
+            if pairs.choices[c] == column:
                 kept[depth + 1, size] = pair
                 size += 1
-                distinct += owners[pair] != last
-                last = owners[pair]
                 break
     sizes[depth + 1] = size
-    return distinct
+
+
+@compiled
+def _runs_by_cell(table: int, start: int, key: Any, postings: Any, store: Any, seen: Any) -> tuple[Array, Array]:
+    """Where many tuples share a start, a row would be held against all of them. Here a second value tells which.
+
+    The tuples of a start are ordered by their second value; those with the same one are a run. Returns for every cell
+    that such a value may be in (column and number, as one) its run, by cell.
+    """
+    first, last = key.start_offsets[start], key.start_offsets[start + 1]
+    second = key.start_seconds[start]
+    cells, runs = np.empty(64, np.int64), np.empty(128, np.int64)
+    size, begin = 0, first
+    while begin < last:
+        value = key.tuples[key.start_tuples[begin], second]
+        end = begin + 1
+        while end < last and key.tuples[key.start_tuples[end], second] == value:
+            end += 1
+        _place(value, table, key, postings, store, seen)
+        within = key.ids[value] - postings.group_tokens[key.groups[value]] + 1
+        for i in range(seen.places[value, 0], seen.places[value, 1]):
+            if size == len(cells):
+                cells, runs = _grown(cells), _grown(runs)
+            cells[size] = (int64(postings.columns[i]) << 32) | (int64(postings.positions[i]) + within)
+            runs[2 * size], runs[2 * size + 1] = begin, end
+            size += 1
+        begin = end
+    order = np.argsort(cells[:size])
+    ordered = np.empty((size, 2), np.int64)
+    for i in range(size):
+        ordered[i, 0], ordered[i, 1] = runs[2 * order[i]], runs[2 * order[i] + 1]
+    return cells[order], ordered
+
+
+@compiled
+def _columns_of(cells: Array) -> Array:
+    """The distinct columns of some cells, ascending."""
+    found = np.empty(len(cells), np.int64)
+    size = 0
+    for i in range(len(cells)):
+        if size == 0 or found[size - 1] != cells[i] >> 32:
+            found[size] = cells[i] >> 32
+            size += 1
+    return found[:size]
+
+
+@compiled
+def _match_row(
+    table: int, row: int, first: int, last: int, key: Any, postings: Any, store: Any, rows: Any, seen: Any,
+    found: Any, work: Array,
+) -> Any:  # fmt: skip
+    """Hold some tuples of a start against a row; the pairs that match are added to those found."""
+    width = key.tuples.shape[1]
+    columns = store.first_columns[table + 1] - store.first_columns[table]
+    owners, ends, choices, pairs, size = found
+    row_key = rows.super_keys[store.first_rows[table] + row]
+    asked = key.keys[key.class_of[rows.ones[table]]]
+    for i in range(first, last):
+        tuple_ = key.start_tuples[i]
+        work[CHECKED] += 1
+        if not _covers(row_key, asked[tuple_]):
+            continue
+        work[PASSED] += 1
+        while size + width * columns > len(choices):
+            choices = _grown(choices)
+        while (pairs + 1) * width > len(ends):
+            ends, owners = _grown(ends), _grown(owners)
+        now = _add_choices(tuple_, table, row, key, postings, store, seen, choices, ends, pairs * width, size)
+        if now >= 0:
+            work[TRUE] += 1
+            owners[pairs] = tuple_
+            pairs += 1
+            size = now
+    return owners, ends, choices, pairs, size
+
+
+@compiled
+def _match_by_second(
+    table: int, row: int, cells: Array, runs: Array, columns: Array, key: Any, postings: Any, store: Any, rows: Any,
+    seen: Any, found: Any, work: Array,
+) -> Any:  # fmt: skip
+    """The same for the tuples whose second value stands in the row."""
+    at = store.starts[table] + row * store.strides[table]
+    for i in range(len(columns)):
+        column = columns[i]
+        cell = (column << 32) | _read(store.cells, at + store.offsets[column], store.widths[column])
+        place = np.searchsorted(cells, cell)
+        if place < len(cells) and cells[place] == cell:
+            found = _match_row(
+                table, row, runs[place, 0], runs[place, 1], key, postings, store, rows, seen, found, work
+            )
+    return found
 
 
 @compiled
 def search_tables(
     key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any, hits: Array, candidates: Array,
-    candidate_offsets: Array, bounds: Array, k: int, floor: int, overlaps: Array, mappings: Array, work: Array,
+    candidate_offsets: Array, bounds: Array, k: int, floor: int, many: int, overlaps: Array, mappings: Array,
+    work: Array,
 ) -> None:  # fmt: skip
     """Go through candidate tables by falling bound; the overlap of each that may be among the k best, else 0.
 
-    Both filters count posting items and leave a table only where it must stay strictly below the k-th.
+    Both filters count posting items and leave a table only where it must stay strictly below the k-th. A start with
+    more than `many` tuples is narrowed down by a second value.
     """
     width = key.tuples.shape[1]
     best = np.zeros(k, np.int64)
-    owners, ends = np.empty(64, np.int64), np.empty(64 * width, np.int64)
-    choices = np.empty(1024, np.int64)
+    owners, ends, choices = np.empty(64, np.int64), np.empty(64 * width, np.int64), np.empty(1024, np.int64)
+    no_cells, no_runs = np.empty(0, np.int64), np.empty((0, 2), np.int64)
     for candidate in range(len(candidates)):
         table = candidates[candidate]
         least = max(floor, best[0])
-        if bounds[table] < least:
+        if bounds[table] < least:  # table filter 1
             break
         work[TABLES] += 1
-        columns = store.first_columns[table + 1] - store.first_columns[table]
-        asked = key.keys[key.class_of[rows.ones[table]]]
-        rest, pairs, size = bounds[table], 0, 0
+        rest = bounds[table]
+        found = owners, ends, choices, 0, 0
         hit, stop = candidate_offsets[candidate], candidate_offsets[candidate + 1]
-        while hit < stop and rest >= least:
+        while hit < stop and rest >= least:  # table filter 2
             start = hits[hit, 1]
             first, last = key.start_offsets[start], key.start_offsets[start + 1]
-            total, matched, before = int64(0), int64(0), pairs
+            narrow = last - first > many
+            cells, runs = _runs_by_cell(table, start, key, postings, store, seen) if narrow else (no_cells, no_runs)
+            columns = _columns_of(cells)
+            total, matched, before = int64(0), int64(0), found[3]
             while hit < stop and hits[hit, 1] == start:
                 column, entry = hits[hit, 2], hits[hit, 3]
                 hit += 1
@@ -244,34 +403,22 @@ def search_tables(
                 for _ in range(items.set_counts[entry]):
                     row = _read(items.rows, at, items.row_bytes[table])
                     at += items.row_bytes[table]
-                    work[READ] += 1
-                    row_key = rows.super_keys[store.first_rows[table] + row]
-                    hers = pairs
-                    for i in range(first, last):
-                        tuple_ = key.start_tuples[i]
-                        work[CHECKED] += 1
-                        if not _covers(row_key, asked[tuple_]):
-                            continue
-                        work[PASSED] += 1
-                        while size + width * columns > len(choices):
-                            choices = _grown(choices)
-                        while (pairs + 1) * width > len(ends):
-                            ends, owners = _grown(ends), _grown(owners)
-                        now = _add_choices(
-                            tuple_, table, row, key, postings, store, seen, choices, ends, pairs * width, size
+                    pairs = found[3]
+                    if narrow:
+                        found = _match_by_second(
+                            table, row, cells, runs, columns, key, postings, store, rows, seen, found, work
                         )
-                        if now >= 0:
-                            work[TRUE] += 1
-                            owners[pairs] = tuple_
-                            pairs += 1
-                            size = now
-                    matched += pairs > hers
-            rest -= min(last - first, total) - min(last - first, matched, pairs - before)
+                    else:
+                        found = _match_row(table, row, first, last, key, postings, store, rows, seen, found, work)
+                    matched += found[3] > pairs
+            work[READ] += total
+            rest -= min(last - first, total) - min(last - first, matched, found[3] - before)
+        owners, ends, choices, pairs, _ = found
         if rest < least or pairs < least:
             continue
-        overlap = best_mapping(
-            owners[:pairs], ends, choices, width, len(key.tuples), least, mappings[candidate]
-        )
+        columns_of_table = (store.first_columns[table], store.first_columns[table + 1])
+        matches = Pairs(owners[:pairs], ends, choices)
+        overlap = best_mapping(matches, width, columns_of_table, least, mappings[candidate], work)
         overlaps[candidate] = overlap
         if overlap > best[0]:
             _raise_best(best, overlap)
