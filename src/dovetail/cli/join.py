@@ -31,7 +31,9 @@ _SHOWN_COLUMNS = 8
 @click.argument("table")
 @click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
 @click.option(
-    "--on", metavar="MINE=THEIRS,…", help="The columns to join on, several with commas; without it, the best pair is found."
+    "--on",
+    metavar="MINE=THEIRS,…",
+    help="The columns to join on, several with commas; without it, the best pair is found.",
 )
 @click.option("--how", type=click.Choice(list(KINDS)), default="left", show_default=True, help="The kind of join.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(_WRITERS)}.")
@@ -67,10 +69,11 @@ def _writer(output: Path) -> Callable[[pa.Table, str], None]:
 
 
 def _print_report(joined: Joined) -> None:
+    on = " and ".join(f"{mine} = {theirs}" for mine, theirs in joined.on)
     click.echo(
-        f"{joined.table.num_rows:,} rows, {len(joined.table.column_names)} columns: {joined.how} join on "
-        f"{' and '.join(f'{mine} = {theirs}' for mine, theirs in joined.on)}. {joined.matched_left:,} of your {joined.left_rows:,} rows match "
-        f"{joined.matched_right:,} of {joined.right_rows:,}."
+        f"{joined.table.num_rows:,} rows, {len(joined.table.column_names)} columns: {joined.how} join on {on}. "
+        f"{joined.matched_left:,} of your {joined.left_rows:,} rows match {joined.matched_right:,} of "
+        f"{joined.right_rows:,}."
     )
     if joined.unmatched:
         click.echo(f"Not matched: {', '.join(joined.unmatched)}")

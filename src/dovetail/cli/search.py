@@ -120,7 +120,11 @@ def _pairs(hit: Hit) -> str:
 
 def _nothing(hits: Hits) -> str:
     if hits.nearest is None:
-        what = "table of the lake holds a tuple of the key of" if hits.how == "keys" else "column of the lake shares a value with"
+        what = (
+            "table of the lake holds a tuple of the key of"
+            if hits.how == "keys"
+            else "column of the lake shares a value with"
+        )
         return f"No {what} {hits.query}."
     near = hits.nearest
     return (

@@ -1,8 +1,8 @@
 """What every index is made of: a builder for the offline half, a reader for the online half, a check for `verify`.
 
 Builders are fed the same stream: the columns of a segment in order, each as one or more pieces of distinct tokens with
-their row counts and, for who wants them, their rows. They finish in the order of the registry, so that a later index may
-build on an earlier one.
+their row counts and, for who wants them, their rows. They finish in the order of the registry, so that a later index
+may build on an earlier one.
 """
 
 from __future__ import annotations

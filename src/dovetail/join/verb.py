@@ -17,7 +17,6 @@ from dovetail.search.lake import OpenSegment, find_table
 from dovetail.search.planner import Request, search
 from dovetail.search.query import as_batches, read_file
 
-
 Pair = tuple[str, str]
 On = str | Pair | Sequence[str | Pair]
 """My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these."""

@@ -59,7 +59,7 @@ def _build(task: Task, sources: Iterator[TableSource]) -> Any:
         # One byte a table: the driver adds up the sizes. A task that is tried again starts its file anew.
         with Path(task["progress"]).open("wb", buffering=0) as progress:
             ref = build_segment(
-                Path(task["segments"]), Path(task["staging"]), sources, task["memory_bytes"],
+                Path(task["segments"]), Path(task["staging"]), sources, task["memory_bytes"], task["frozen"],
                 lambda: progress.write(b"."),
             )  # fmt: skip
     except OSError as error:

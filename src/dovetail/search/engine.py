@@ -119,13 +119,13 @@ def columns_of(segments: Sequence[OpenSegment], tables: list[Array]) -> list[Arr
 def together(
     segments: Sequence[OpenSegment], key: QueryKey, k: int, floor: int, allowed: list[Array]
 ) -> tuple[list[KeyMatch], bool]:
-    """The k tables that hold most tuples of the key, at least `floor`; whether all mappings could be tried."""
+    """The k tables that hold most tuples of the key, at least `floor`; whether none can be missing."""
     best = _Best(k, floor)
     tokens = [column.tokens for column in key.columns]
     cut = []
 
     def search(segment: OpenSegment, tables: Array) -> list[KeyMatch]:
-        found = segment.mate.search(tokens, key.tuples, k, best.floor, tables)
+        found = segment.mate.search(tokens, key.tuples, k, best.floor, tables, ranks=segment.name_ranks)
         best.add(found.overlaps)
         cut.append(found.work.cut)
         hits = zip(found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist(), strict=True)

@@ -40,6 +40,13 @@ class OpenSegment:
         return names
 
     @cached_property
+    def name_ranks(self) -> Array:
+        """The place of each table among all by name."""
+        ranks = np.empty(len(self.names), np.int64)
+        ranks[sorted(range(len(self.names)), key=self.names.__getitem__)] = np.arange(len(self.names))
+        return ranks
+
+    @cached_property
     def rows(self) -> RowReader:
         return RowReader(self.segment)
 

@@ -118,9 +118,7 @@ def _column(name: str, values: pa.ChunkedArray) -> QueryColumn:
     _, first = np.unique(codes[valid], return_index=True)
     written = counted.values.take(pa.array(valid[first]))
     rows = functools.partial(_rows, codes, counted.codes)
-    return QueryColumn(
-        name, column_type, len(values), encoded.dictionary, totals.astype(np.int64), written, rows
-    )
+    return QueryColumn(name, column_type, len(values), encoded.dictionary, totals.astype(np.int64), written, rows)
 
 
 def _rows(token_of: Array, raw: Array) -> Array:

@@ -7,8 +7,8 @@ super_keys        for every row of every table its key, in words of 64 bits
 token_rows        for every token how many cells hold it
 items_before      for every 32nd entry of the tokens pack's set_counts the sum of those before it
 posting_starts    where the rows of each column begin in posting_rows, and the end
-posting_rows      for every column and token, as in set_counts, the rows where it stands, ascending; numbered from 0 within
-                  the table, in as few bytes as the table's rows need
+posting_rows      for every column and token, as in set_counts, the rows where it stands, ascending; numbered from 0
+                  within the table, in as few bytes as the table's rows need
 """
 
 from __future__ import annotations

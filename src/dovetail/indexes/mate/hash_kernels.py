@@ -123,7 +123,7 @@ def hash_tokens(keys: Array, ids: Array, hashing: Any, ones: int) -> None:
 
 @compiled
 def _tokens_from(column: int, place: int, sets: Any, ids: Array) -> int:
-    """The tokens of a column from a place in its set on, ascending, as many as `ids` has room for; how many they are."""
+    """The tokens of a column from a place in its set on, ascending, as many as `ids` takes; how many they are."""
     size = 0
     for i in range(sets.group_offsets[column], sets.group_offsets[column + 1]):
         first, last = sets.group_tokens[sets.groups[i]], sets.group_tokens[sets.groups[i] + 1]

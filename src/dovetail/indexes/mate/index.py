@@ -11,7 +11,7 @@ from dovetail._storage.segment import Segment
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.mate import format as mate_format
 from dovetail.indexes.mate.build import MateBuilder, hashing_of, mean_filled
-from dovetail.indexes.mate.core import Parameters, Sets, Store
+from dovetail.indexes.mate.core import Parameters, Sets
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, MateArrays
 from dovetail.indexes.mate.hash_kernels import fill_keys
 from dovetail.indexes.mate.kernels import count_rows, fill_postings, sum_items

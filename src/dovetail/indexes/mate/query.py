@@ -21,9 +21,9 @@ from dovetail.indexes.mate.starts import cheapest
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 
-EFFORT = 20_000_000
-"""Steps that a search spends on mappings of columns: a second or two. Only keys of many columns with few values each,
-which can be mapped in billions of ways, need more."""
+EFFORT = 1_000_000_000
+"""Steps that a search spends on matching rows and mapping columns: some seconds. Only keys of many columns with few
+values each need more: every row matches many tuples then, in billions of mappings."""
 ChooseStarts = Callable[[Array, Array], Array]
 MANY = 8
 """Tuples of one start that a row is held against one by one; of more, only those whose second value it has."""
@@ -85,12 +85,12 @@ class Work:
     passed: int
     matched: int
     tables: int
-    cut: int  # tables whose mappings were too many to try all
+    cut: int  # tables that were not read, or not wholly, because the effort was spent
 
 
 @dataclass(frozen=True)
 class FoundTables:
-    """Tables by falling overlap, then by number, and which of their columns stand for the key's."""
+    """Tables by falling overlap, then by rank, and which of their columns stand for the key's."""
 
     tables: npt.NDArray[np.int64]
     overlaps: npt.NDArray[np.int64]
@@ -127,8 +127,10 @@ class MateReader:
         allowed: npt.NDArray[np.bool_] | None = None,
         choose: ChooseStarts = cheapest,
         many: int = MANY,
+        ranks: Array | None = None,
+        effort: int = EFFORT,
     ) -> FoundTables:
-        """All allowed tables whose overlap is at least `floor` and at least the k-th largest; ties are all there.
+        """The k allowed tables with the largest overlaps of at least `floor`; ties by `ranks`, or by number.
 
         `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these.
         """
@@ -138,14 +140,15 @@ class MateReader:
         tables = len(self.store.first_rows) - 1
         wide = np.diff(self.store.first_columns) >= width
         mask = wide if allowed is None else wide & allowed
-        work = np.array([0, 0, 0, 0, 0, 0, EFFORT], np.int64)
+        ranks = np.arange(tables) if ranks is None else ranks
+        work = np.array([0, 0, 0, 0, 0, 0, effort], np.int64)
         key = self._key(columns, tuples, choose)
         if key is None or not mask.any():
-            return _found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, width), np.int64), work)
+            return _found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, width), np.int64), ranks, k, work)
         hits, bounds = self._hits(key, mask)
         hits = hits[bounds[hits[:, 0]] >= floor]
-        # By falling bound, ties by number; hits of one table stay in the order of the starts.
-        hits = hits[np.lexsort((hits[:, 0], -bounds[hits[:, 0]]))]
+        # By falling bound, ties by rank; hits of one table stay in the order of the starts.
+        hits = hits[np.lexsort((ranks[hits[:, 0]], -bounds[hits[:, 0]]))]
         begins = np.flatnonzero(np.diff(hits[:, 0], prepend=-1))
         candidates = hits[begins, 0]
         overlaps = np.zeros(len(candidates), np.int64)
@@ -153,9 +156,9 @@ class MateReader:
         seen = Seen(np.full(len(key.ids), -1, np.int64), np.zeros((len(key.ids), 2), np.int64))
         search_kernels.search_tables(
             key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
-            np.append(begins, len(hits)), bounds, min(k, tables), floor, many, overlaps, mappings, work,
+            np.append(begins, len(hits)), bounds, ranks, min(k, tables), floor, many, overlaps, mappings, work,
         )  # fmt: skip
-        return _found(candidates, overlaps, mappings, work)
+        return _found(candidates, overlaps, mappings, ranks, k, work)
 
     def _key(self, columns: list[pa.Array], tuples: Array, choose: ChooseStarts) -> Key | None:
         """The tuples all of whose values the segment has; None where there are none."""
@@ -209,7 +212,7 @@ def _second_columns(tuples: Array, start_of: Array, starts: int) -> Array:
     return seconds
 
 
-def _found(tables: Array, overlaps: Array, mappings: Array, work: Array) -> FoundTables:
+def _found(tables: Array, overlaps: Array, mappings: Array, ranks: Array, k: int, work: Array) -> FoundTables:
     kept = np.flatnonzero(overlaps)
-    kept = kept[np.lexsort((tables[kept], -overlaps[kept]))]
+    kept = kept[np.lexsort((ranks[tables[kept]], -overlaps[kept]))][:k]
     return FoundTables(tables[kept], overlaps[kept], mappings[kept], Work(*work[:-1].tolist()))

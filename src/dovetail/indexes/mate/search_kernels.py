@@ -15,8 +15,6 @@ from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
-_LAST_EFFORT = 1_000_000  # for a table that comes when all is spent
-
 
 class Pairs(NamedTuple):
     """Matching pairs of a tuple and a row: their tuples, and which columns of the table can stand for the key's.
@@ -31,7 +29,7 @@ class Pairs(NamedTuple):
 
 READ, CHECKED, PASSED, TRUE, TABLES, CUT, EFFORT = range(7)
 """What is counted: posting items read, key tuples held against a row, those that passed, that matched; tables read,
-those whose mappings were too many to try; and what is left of the effort for mappings."""
+those that were not, or not wholly, because the effort was spent; and what is left of it."""
 
 
 @compiled
@@ -83,10 +81,12 @@ def _read(content: Array, at: int, width: int) -> int:
 @compiled
 def _covers(row_key: Array, key: Array) -> bool:
     """Whether every bit of the key is one of the row's. Word by word: the length segment is in the first."""
+    covered = True
     for word in range(len(key)):
         if key[word] & ~row_key[word]:
-            return False
-    return True
+            covered = False
+            break
+    return covered
 
 
 @compiled
@@ -119,6 +119,7 @@ def _grown(array: Array) -> Array:
 def _add_choices(
     tuple_: int, table: int, row: int, key: Any, postings: Any, store: Any, seen: Any, choices: Array, ends: Array,
     used: int, size: int,
+    work: Array,
 ) -> int:  # fmt: skip
     """For every value of a tuple the columns where it stands in a row, appended; how many there are then.
 
@@ -131,6 +132,7 @@ def _add_choices(
         _place(value, table, key, postings, store, seen)
         within = key.ids[value] - postings.group_tokens[key.groups[value]] + 1
         before = size
+        work[EFFORT] -= 1 + seen.places[value, 1] - seen.places[value, 0]
         for i in range(seen.places[value, 0], seen.places[value, 1]):
             column = int64(postings.columns[i])
             cell = _read(store.cells, at + store.offsets[column], store.widths[column])
@@ -154,10 +156,11 @@ def best_mapping(pairs: Any, width: int, columns: tuple[int, int], least: int, m
     `mapping`. First the number is found, then the mapping. When the effort is spent, the best so far has to do.
     """
     best = _explore(pairs, width, columns, least - 1, False, mapping, work)
-    if work[EFFORT] > 0 and best >= least:
+    if best < least:
+        return 0
+    if work[EFFORT] > 0:
         _explore(pairs, width, columns, best - 1, True, mapping, work)
-    work[CUT] += work[EFFORT] <= 0
-    return best if best >= least else 0
+    return best
 
 
 @compiled
@@ -182,10 +185,7 @@ def _explore(
     depth = 0
     if _plan(pairs, kept, sizes, columns, 0, ordered, chosen, used, tried, supports, tries, at, position) <= best:
         return best
-    before = best
-    while depth >= 0:
-        if work[EFFORT] <= 0 and (best > before or ordered or work[EFFORT] < -_LAST_EFFORT):
-            break
+    while depth >= 0 and work[EFFORT] > 0:
         j = position[depth]
         if chosen[j] >= 0:
             used[chosen[j]] = False
@@ -336,7 +336,7 @@ def _match_row(
             choices = _grown(choices)
         while (pairs + 1) * width > len(ends):
             ends, owners = _grown(ends), _grown(owners)
-        now = _add_choices(tuple_, table, row, key, postings, store, seen, choices, ends, pairs * width, size)
+        now = _add_choices(tuple_, table, row, key, postings, store, seen, choices, ends, pairs * width, size, work)
         if now >= 0:
             work[TRUE] += 1
             owners[pairs] = tuple_
@@ -366,28 +366,32 @@ def _match_by_second(
 @compiled
 def search_tables(
     key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any, hits: Array, candidates: Array,
-    candidate_offsets: Array, bounds: Array, k: int, floor: int, many: int, overlaps: Array, mappings: Array,
-    work: Array,
+    candidate_offsets: Array, bounds: Array, ranks: Array, k: int, floor: int, many: int, overlaps: Array,
+    mappings: Array, work: Array,
 ) -> None:  # fmt: skip
     """Go through candidate tables by falling bound; the overlap of each that may be among the k best, else 0.
 
-    Both filters count posting items and leave a table only where it must stay strictly below the k-th. A start with
-    more than `many` tuples is narrowed down by a second value.
+    Both filters count posting items and leave a table only where it must come after the k-th: strictly below it, or as
+    high as it at best, and later by rank. Candidates come by falling bound, then by rank. A start with more than `many`
+    tuples is narrowed down by a second value.
     """
     width = key.tuples.shape[1]
-    best = np.zeros(k, np.int64)
+    best, best_ranks = np.zeros(k, np.int64), np.full(k, len(ranks), np.int64)
     owners, ends, choices = np.empty(64, np.int64), np.empty(64 * width, np.int64), np.empty(1024, np.int64)
     no_cells, no_runs = np.empty(0, np.int64), np.empty((0, 2), np.int64)
     for candidate in range(len(candidates)):
         table = candidates[candidate]
         least = max(floor, best[0])
-        if bounds[table] < least:  # table filter 1
+        if bounds[table] < least or (bounds[table] == best[0] and ranks[table] > best_ranks[0]):  # table filter 1
             break
+        if work[EFFORT] <= 0:
+            work[CUT] += 1
+            continue
         work[TABLES] += 1
         rest = bounds[table]
         found = owners, ends, choices, 0, 0
         hit, stop = candidate_offsets[candidate], candidate_offsets[candidate + 1]
-        while hit < stop and rest >= least:  # table filter 2
+        while hit < stop and rest >= least and work[EFFORT] > 0:  # table filter 2
             start = hits[hit, 1]
             first, last = key.start_offsets[start], key.start_offsets[start + 1]
             narrow = last - first > many
@@ -419,16 +423,18 @@ def search_tables(
         columns_of_table = (store.first_columns[table], store.first_columns[table + 1])
         matches = Pairs(owners[:pairs], ends, choices)
         overlap = best_mapping(matches, width, columns_of_table, least, mappings[candidate], work)
+        work[CUT] += work[EFFORT] <= 0
         overlaps[candidate] = overlap
-        if overlap > best[0]:
-            _raise_best(best, overlap)
+        _raise_best(best, best_ranks, overlap, ranks[table])
 
 
 @compiled
-def _raise_best(best: Array, overlap: int) -> None:
-    """Put an overlap in place of the least of the k best, which are ascending."""
-    place = 0
-    while place + 1 < len(best) and best[place + 1] < overlap:
-        best[place] = best[place + 1]
+def _raise_best(best: Array, ranks: Array, overlap: int, rank: int) -> None:
+    """Put a table in place of the last of the k best, which are in ascending order, if it comes before it."""
+    place = -1
+    while place + 1 < len(best) and (best[place + 1], -ranks[place + 1]) < (overlap, -rank):
         place += 1
-    best[place] = overlap
+        if place:
+            best[place - 1], ranks[place - 1] = best[place], ranks[place]
+    if place >= 0:
+        best[place], ranks[place] = overlap, rank

@@ -58,7 +58,7 @@ def drop_needless(tuples: Array, cover: Array, weights: Array) -> Array:
 @compiled
 def _repeated(tuples: Array, i: int, j: int) -> bool:
     """Whether a value stands further left in its tuple too."""
+    repeated = False
     for other in range(j):
-        if tuples[i, other] == tuples[i, j]:
-            return True
-    return False
+        repeated |= tuples[i, other] == tuples[i, j]
+    return repeated

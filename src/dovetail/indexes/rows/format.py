@@ -51,7 +51,9 @@ class RowArrays:
         self.starts = np.concatenate([[0], np.cumsum(np.diff(self.first_rows) * self.layout.strides)]).astype(np.int64)
         """Where the cells of each table begin."""
         if self.starts[-1] != len(self.cells):
-            raise IndexDamaged(f"{pack.segment}/{pack.path.name} is damaged: its cells are not as many as its rows have.")
+            raise IndexDamaged(
+                f"{pack.segment}/{pack.path.name} is damaged: its cells are not as many as its rows have."
+            )
 
     def _misfits(self, set_sizes: Array) -> Iterator[str]:
         for name, end in (("first_columns", len(set_sizes)), ("first_rows", None)):
