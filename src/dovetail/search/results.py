@@ -57,9 +57,10 @@ class Hit:
         """Why this is a hit, in a few lines."""
         mine, theirs = ", ".join(self.on), ", ".join(self.columns)
         share = "all" if self.overlap == self.query_size else f"{self.overlap:,} of"
+        things = "values" if len(self.on) == 1 else "tuples"
         each = "each once (a key)" if self.cardinality.endswith(":1") else "some of them repeatedly"
         lines = [
-            f"{self.table}, {theirs}: {share} {self.query_size:,} values of {mine} are among its {self.column_size:,}, "
+            f"{self.table}, {theirs}: {share} {self.query_size:,} {things} of {mine} are among its {self.column_size:,}, "
             f"{each}: {self.cardinality}.",
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows"
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),

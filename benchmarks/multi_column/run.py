@@ -1,0 +1,329 @@
+"""Tables that join on several columns together: the filter, where to start, and whole searches beside SCR and MCR.
+
+    python benchmarks/multi_column/run.py --index DIR [--queries 20] [--report FILE]
+
+Queries are keys of 2 to 10 columns of the index's own tables, the table being no hit of itself; the largest segment is
+asked. Every hash goes through the same engine, every rule for the start and every baseline answers the same queries, and
+all answers are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow.compute as pc
+from hashes import NAMES, HashedReader, MaskedReader, bits_of
+from queries import Question, draw
+from strings import Strings
+
+from dovetail._storage.directory import open_snapshot
+from dovetail.indexes.mate import MateReader, Parameters
+from dovetail.indexes.mate.build import hashing_of, mean_filled
+from dovetail.indexes.mate.core import Array, Sets, alpha
+from dovetail.indexes.mate.hash_kernels import fill_keys, hash_tokens
+from dovetail.indexes.mate.query import FoundTables, RowKeys
+from dovetail.indexes.mate.starts import cheapest, column_items
+from dovetail.search.lake import OpenSegment
+
+WIDTHS = (2, 3, 5, 10)
+SIZES = (128, 512)
+NEVER = 1 << 60
+K = 10
+
+
+def search(reader: MateReader, question: Question, choose: Callable = cheapest, **options: object) -> FoundTables:
+    allowed = question.allowed(len(reader.store.first_rows) - 1)
+    return reader.search(question.tokens, question.tuples, K, 1, allowed, choose, **options)
+
+
+def by_fewest_values(tuples: Array, weights: Array) -> Array:
+    """The paper's rule."""
+    return tuples[:, int(np.argmin([len(np.unique(tuples[:, j])) for j in range(tuples.shape[1])]))]
+
+
+def best_column(tuples: Array, weights: Array) -> Array:
+    """The paper's oracle."""
+    return tuples[:, int(np.argmin(column_items(tuples, weights)))]
+
+
+def readers(segment: OpenSegment, bits: int, characters: str) -> Iterator[tuple[str, MateReader]]:
+    """Every hash at a number of bits: XASH, that of the product, and the others."""
+    own = MateReader(segment.segment)
+    tokens = own.tokens.arrays
+    parameters = Parameters("xash", bits, alpha(bits, tokens.tokens), characters)
+    found = np.zeros((tokens.tokens, parameters.words), np.uint64)
+    hash_tokens(found, np.arange(tokens.tokens), hashing_of(parameters, tokens), parameters.ones)
+    yield "xash", HashedReader(segment.segment, found)
+    yield "fitted", fitted(segment, bits)
+    for name in NAMES:
+        if bits == 128 or name not in ("md5", "murmur"):
+            yield name, HashedReader(segment.segment, bits_of(name, own, bits))
+
+
+def fitted(segment: OpenSegment, bits: int) -> MateReader:
+    """The index's own keys, at other bits made anew."""
+
+    reader = MateReader(segment.segment)
+    parameters = Parameters("fitted", bits)
+    tokens, store = reader.tokens.arrays, reader.store
+    ones = parameters.ones_of(mean_filled(reader.tokens.rows(), store))
+    size = int(np.diff(tokens.set_offsets).max())
+    ids, hashed = np.empty(size, np.uint32), np.empty((size, parameters.words), np.uint64)
+    keys = np.empty((int(store.first_rows[-1]), parameters.words), np.uint64)
+    tables = (0, len(store.first_rows) - 1)
+    fill_keys(keys, tables, (0, NEVER), ones, store, Sets.of(tokens), hashing_of(parameters, tokens), ids, hashed)
+    reader.arrays.parameters, reader.arrays.ones, reader._rows = parameters, ones, RowKeys(keys, ones)
+    return reader
+
+
+def precision(segment: OpenSegment, questions: list[Question]) -> list[str]:
+    """TP / (TP + FP) of the row filter by key size, and by the width of the query's table, averaged over queries."""
+    characters = frequent_characters(segment)
+    lines = [
+        "| bits | hash | " + " | ".join(f"{w} columns" for w in WIDTHS) + " | all | narrow | wide | false positives |"
+    ]
+    lines.append("|---" * (len(WIDTHS) + 6) + "|")
+    width = np.diff(segment.mate.store.first_columns)
+    middle = float(np.median([width[q.table] for q in questions]))
+    for bits in SIZES:
+        for name, reader in readers(segment, bits, characters):
+            works = [search(reader, q, many=NEVER).work for q in questions]
+            # A query that lets nothing through, where nothing matches, has filtered perfectly.
+            shares = np.array([w.matched / w.passed if w.passed else 1.0 for w in works])
+            met = np.array([w.checked > 0 for w in works])
+            parts = [met & np.array([q.width == w for q in questions]) for w in WIDTHS]
+            wide = np.array([width[q.table] > middle for q in questions])
+            cells = [shares[part].mean() if part.any() else np.nan for part in (*parts, met, met & ~wide, met & wide)]
+            wrong = sum(w.passed - w.matched for w in works)
+            lines.append(f"| {bits} | {name} | " + " | ".join(f"{c:.3f}" for c in cells) + f" | {wrong:,} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def scripts(segment: OpenSegment, questions: list[Question]) -> list[str]:
+    """How much XASH and the product's hash let through by the script of the keys."""
+    names = {"latin": (0x41, 0x24F), "greek, cyrillic": (0x370, 0x52F), "arabic, hebrew": (0x590, 0x8FF)}
+    names |= {"chinese, japanese, korean": (0x2E80, 0xD7FF)}
+    lines = ["| script of the key | queries | xash | fitted |", "|---|---|---|---|"]
+    made = dict(itertools.islice(readers(segment, 128, frequent_characters(segment)), 2))
+    for script, (low, high) in names.items():
+        chosen = [q for q in questions if _has(q, low, high)]
+        rates = []
+        for reader in made.values():
+            works = [search(reader, q, many=NEVER).work for q in chosen]
+            checked = sum(w.checked - w.matched for w in works)
+            rates.append(sum(w.passed - w.matched for w in works) / checked if checked else float("nan"))
+        lines.append(f"| {script} | {len(chosen)} | {rates[0]:.2%} | {rates[1]:.2%} |")
+    return lines
+
+
+def _has(question: Question, low: int, high: int) -> bool:
+    """Whether most letters of some column's values are of a script."""
+    for tokens in question.tokens:
+        letters = [c for value in tokens.slice(0, 200).to_pylist() for c in value if c.isalpha()]
+        if letters and sum(low <= ord(c) <= high for c in letters) * 2 > len(letters) and high > 0x24F:
+            return True
+    joined = "".join("".join(t.slice(0, 200).to_pylist()) for t in question.tokens)
+    return low == 0x41 and not any(ord(c) > 0x24F for c in joined) and any(c.isalpha() for c in joined)
+
+
+def frequent_characters(segment: OpenSegment) -> str:
+    content = bytes(segment.tokens.arrays.token_bytes[:20_000_000]).decode("utf-8", "ignore")
+    points, counts = np.unique(np.frombuffer(content.encode("utf-32-le"), np.uint32), return_counts=True)
+    return "".join(map(chr, points[np.argsort(-counts, kind="stable")][:512]))
+
+
+def starts(segment: OpenSegment, questions: list[Question]) -> list[str]:
+    """Posting items of the values that a search starts from, in all and as a share of the best column's."""
+    rules: dict[str, Callable[[Question], Callable[[Array, Array], Array]]] = {
+        "column order": lambda question: lambda tuples, weights: tuples[:, 0],
+        "longest string": lambda question: lambda tuples, weights: tuples[:, longest(question)],
+        "fewest values (the paper's)": lambda question: by_fewest_values,
+        "best column (its oracle)": lambda question: best_column,
+        "cheapest cover (ours)": lambda question: cheapest,
+    }
+    reader = segment.mate
+    sums: dict[str, list[int]] = {name: [] for name in rules}
+    for question in questions:
+        for name, rule in rules.items():
+            key = reader._key(question.tokens, question.tuples, rule(question))
+            if key is not None:
+                weights = reader.arrays.token_rows[key.ids].astype(np.int64)
+                sums[name].append(int(weights[key.starts].sum()))
+    oracle = np.array(sums["best column (its oracle)"], float)
+    lines = [
+        "| start | posting items, mean | of the oracle's, in all | mean over queries | worst |",
+        "|---|---|---|---|---|",
+    ]
+    for name, found in sums.items():
+        items = np.array(found, float)
+        shares = items / np.maximum(oracle, 1)
+        lines.append(
+            f"| {name} | {items.mean():,.0f} | {items.sum() / oracle.sum():.2f} | {shares.mean():.2f} | {shares.max():.2f} |"
+        )
+    return lines
+
+
+def longest(question: Question) -> int:
+    """The column with the longest value."""
+    lengths = [pc.utf8_length(tokens).to_numpy() for tokens in question.tokens]
+    return int(np.argmax([lengths[j][question.tuples[:, j]].max() for j in range(question.width)]))
+
+
+def against_integers(segment: OpenSegment, questions: list[Question]) -> list[str]:
+    """Milliseconds beside SCR and MCR in the same engine over the same integers."""
+    ours, masked = segment.mate, MaskedReader(segment.segment)
+    times: dict[str, list[float]] = {"ours": [], "scr": [], "mcr": []}
+
+    def scr(question: Question) -> FoundTables:
+        masked.let(everything)
+        return search(masked, question, by_fewest_values)
+
+    def mcr(question: Question) -> FoundTables:
+        masked.let(rows_with_all(masked, question))
+        return search(masked, question, by_fewest_values)
+
+    everything = np.ones(int(ours.store.first_rows[-1]), bool)
+    for question in questions:
+        answers = []
+        for name, ask in (("ours", lambda q: search(ours, q)), ("scr", scr), ("mcr", mcr)):
+            seconds, found = least_of_three(lambda ask=ask, question=question: ask(question))
+            times[name].append(seconds * 1000)
+            answers.append((found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist()))
+        assert answers[0] == answers[1] == answers[2], "the answers differ"
+    return timing_table(times, "ours", "over the integer row store")
+
+
+def rows_with_all(reader: MateReader, question: Question) -> Array:
+    """MCR: the rows that hold a value of every column of the key."""
+    found = None
+    for tokens in question.tokens:
+        ids = reader.tokens.find(tokens)
+        here = np.zeros(int(reader.store.first_rows[-1]), bool)
+        for token in ids[ids >= 0].tolist():
+            for column in reader.tokens.columns_with(token).tolist():
+                here[rows_of(reader, token, column)] = True
+        found = here if found is None else found & here
+    assert found is not None
+    return found
+
+
+def rows_of(reader: MateReader, token: int, column: int) -> Array:
+    """The rows of the segment where a token stands in a column, from the postings."""
+    arrays, tokens, table = reader.arrays, reader.tokens.arrays, int(reader.store.table_of[column])
+    place = int(np.searchsorted(reader.tokens.set_of(column)[0], token))
+    entry = int(tokens.set_offsets[column])
+    before, count = int(tokens.set_counts[entry : entry + place].sum()), int(tokens.set_counts[entry + place])
+    width = int(arrays.row_bytes[table])
+    start = int(arrays.posting_starts[column]) + before * width
+    raw = arrays.posting_rows[start : start + count * width].reshape(count, width).astype(np.int64)
+    return reader.store.first_rows[table] + (raw << (8 * np.arange(width))).sum(axis=1)
+
+
+def against_strings(segment: OpenSegment, questions: list[Question], most_cells: int) -> list[str]:
+    """The same beside SCR and MCR over rows of strings, over as many tables as Python takes."""
+    reader = segment.mate
+    cells = np.diff(reader.store.first_rows) * np.diff(reader.store.first_columns)
+    tables = np.flatnonzero(np.cumsum(cells) <= most_cells).tolist()
+    chosen = [q for q in questions if q.table in set(tables) and q.width <= 5]
+    strings = Strings(segment, tables)
+    mask = np.zeros(len(cells), bool)
+    mask[tables] = True
+    times: dict[str, list[float]] = {"ours": [], "scr": [], "mcr": []}
+    for question in chosen:
+        allowed = mask & question.allowed(len(cells))
+        seconds, found = least_of_three(lambda q=question, a=allowed: reader.search(q.tokens, q.tuples, K, 1, a))
+        times["ours"].append(seconds * 1000)
+        expected = list(zip(found.tables.tolist(), found.overlaps.tolist(), strict=True))
+        for name, ask in (("scr", strings.scr), ("mcr", strings.mcr)):
+            start = time.perf_counter()
+            answer = ask(question, K)
+            times[name].append((time.perf_counter() - start) * 1000)
+            assert answer == expected, f"{name} differs"
+    return timing_table(times, "ours", f"over rows of strings; {len(tables):,} tables, {len(chosen)} queries")
+
+
+def least_of_three(call: Callable[[], FoundTables]) -> tuple[float, FoundTables]:
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        found = call()
+        best = min(best, time.perf_counter() - start)
+    return best, found
+
+
+def timing_table(times: dict[str, list[float]], own: str, title: str) -> list[str]:
+    lines = [f"| {title} | median ms | mean ms | times ours, median | times ours, mean |", "|---|---|---|---|---|"]
+    base = np.array(times[own])
+    for name, found in times.items():
+        values = np.array(found)
+        ratios = np.median(values / base) if len(base) else float("nan")
+        lines.append(
+            f"| {name} | {np.median(values):.2f} | {values.mean():.2f} | {ratios:.2f} | {values.mean() / base.mean():.2f} |"
+        )
+    return lines
+
+
+def sizes(segments: list[OpenSegment]) -> str:
+    """Bytes a cell of each array."""
+    cells = sum(s.segment.counts["cells"] for s in segments)
+    found: dict[str, int] = {}
+    for segment in segments:
+        for part in ("rows", "mate"):
+            pack = segment.segment.pack(part)
+            for name in pack.names():
+                found[name] = found.get(name, 0) + pack.bytes_of(name)
+    parts = ", ".join(f"{name} {size / cells:.2f}" for name, size in found.items() if size / cells >= 0.005)
+    return f"{cells:,} cells; bytes a cell: {sum(found.values()) / cells:.2f} in all ({parts})."
+
+
+def ten_thousand(segment: OpenSegment, seed: int) -> str:
+    """The time of queries of many keys."""
+    found = [q for q in draw(segment, 2, 40, seed, 5_000) if len(q.tuples) >= 5_000]
+    times = [least_of_three(lambda q=q: search(segment.mate, q))[0] * 1000 for q in found]
+    sizes = sorted(len(q.tuples) for q in found)
+    if not found:
+        return "No table of the segment has 5,000 rows."
+    return (
+        f"{len(found)} keys of two columns with {sizes[0]:,} to {sizes[-1]:,} tuples: median {np.median(times):.0f} ms, "
+        f"longest {max(times):.0f} ms."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path, required=True)
+    parser.add_argument("--queries", type=int, default=20, help="of each key size")
+    parser.add_argument("--cells", type=int, default=1_000_000, help="of tables held as strings")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--report", type=Path)
+    arguments = parser.parse_args()
+    segments = [OpenSegment(segment) for segment in open_snapshot(arguments.index).segments]
+    segment = max(segments, key=lambda s: s.segment.counts["rows"])
+    questions = [q for width in WIDTHS for q in draw(segment, width, arguments.queries, arguments.seed)]
+    works = [search(segment.mate, q).work for q in questions]
+    questions = [q for q, work in zip(questions, works, strict=True) if not work.cut]
+    sections = [
+        ["## Tables that join on several columns together"],
+        [f"{len(segment.names):,} tables, {segment.segment.counts['rows']:,} rows. {sizes(segments)}"],
+        [f"{len(questions)} queries; {sum(work.cut > 0 for work in works)} more gave up on an exact answer."],
+        starts(segment, questions),
+        against_integers(segment, questions),
+        [ten_thousand(segment, arguments.seed)],
+        against_strings(segment, questions, arguments.cells),
+        precision(segment, questions),
+        scripts(segment, questions),
+    ]
+    report = "\n\n".join("\n".join(lines) for lines in sections) + "\n"
+    print(report)
+    if arguments.report:
+        arguments.report.write_text(report)
+
+
+if __name__ == "__main__":
+    main()
