@@ -3,8 +3,8 @@
     python benchmarks/multi_column/run.py --index DIR [--queries 20] [--report FILE]
 
 Queries are keys of 2 to 10 columns of the index's own tables, the table being no hit of itself; the largest segment is
-asked. Every hash goes through the same engine, every rule for the start and every baseline answers the same queries, and
-all answers are compared.
+asked. Every hash goes through the same engine, every rule for the start and every baseline answers the same queries,
+and all answers are compared.
 """
 
 from __future__ import annotations
@@ -84,9 +84,8 @@ def fitted(segment: OpenSegment, bits: int) -> MateReader:
 def precision(segment: OpenSegment, questions: list[Question]) -> list[str]:
     """TP / (TP + FP) of the row filter by key size, and by the width of the query's table, averaged over queries."""
     characters = frequent_characters(segment)
-    lines = [
-        "| bits | hash | " + " | ".join(f"{w} columns" for w in WIDTHS) + " | all | narrow | wide | false positives |"
-    ]
+    by_width = " | ".join(f"{w} columns" for w in WIDTHS)
+    lines = [f"| bits | hash | {by_width} | all | narrow tables | wide tables | false positives |"]
     lines.append("|---" * (len(WIDTHS) + 6) + "|")
     width = np.diff(segment.mate.store.first_columns)
     middle = float(np.median([width[q.table] for q in questions]))
@@ -163,9 +162,8 @@ def starts(segment: OpenSegment, questions: list[Question]) -> list[str]:
     for name, found in sums.items():
         items = np.array(found, float)
         shares = items / np.maximum(oracle, 1)
-        lines.append(
-            f"| {name} | {items.mean():,.0f} | {items.sum() / oracle.sum():.2f} | {shares.mean():.2f} | {shares.max():.2f} |"
-        )
+        share = items.sum() / oracle.sum()
+        lines.append(f"| {name} | {items.mean():,.0f} | {share:.2f} | {shares.mean():.2f} | {shares.max():.2f} |")
     return lines
 
 
@@ -263,9 +261,8 @@ def timing_table(times: dict[str, list[float]], own: str, title: str) -> list[st
     for name, found in times.items():
         values = np.array(found)
         ratios = np.median(values / base) if len(base) else float("nan")
-        lines.append(
-            f"| {name} | {np.median(values):.2f} | {values.mean():.2f} | {ratios:.2f} | {values.mean() / base.mean():.2f} |"
-        )
+        mean = values.mean()
+        lines.append(f"| {name} | {np.median(values):.2f} | {mean:.2f} | {ratios:.2f} | {mean / base.mean():.2f} |")
     return lines
 
 
@@ -290,8 +287,8 @@ def ten_thousand(segment: OpenSegment, seed: int) -> str:
     if not found:
         return "No table of the segment has 5,000 rows."
     return (
-        f"{len(found)} keys of two columns with {sizes[0]:,} to {sizes[-1]:,} tuples: median {np.median(times):.0f} ms, "
-        f"longest {max(times):.0f} ms."
+        f"{len(found)} keys of two columns with {sizes[0]:,} to {sizes[-1]:,} tuples: median "
+        f"{np.median(times):.0f} ms, longest {max(times):.0f} ms."
     )
 
 

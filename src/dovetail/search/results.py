@@ -60,8 +60,8 @@ class Hit:
         things = "values" if len(self.on) == 1 else "tuples"
         each = "each once (a key)" if self.cardinality.endswith(":1") else "some of them repeatedly"
         lines = [
-            f"{self.table}, {theirs}: {share} {self.query_size:,} {things} of {mine} are among its {self.column_size:,}, "
-            f"{each}: {self.cardinality}.",
+            f"{self.table}, {theirs}: {share} {self.query_size:,} {things} of {mine} are among its "
+            f"{self.column_size:,}, {each}: {self.cardinality}.",
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows"
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
