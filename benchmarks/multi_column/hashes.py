@@ -67,6 +67,29 @@ def add_column(keys: Array, bits: Array, ids: Array, store: Any, column: int) ->
                 keys[row, word] |= bits[ids[cell - 1], word]
 
 
+@numba.njit(cache=True)
+def mark_rows(marked: Array, ids: Array, groups: Array, postings: Any, items: Any, store: Any) -> None:
+    """Mark the rows of the segment where one of the tokens stands."""
+    for i in range(len(ids)):
+        within = ids[i] - postings.group_tokens[groups[i]]
+        for item in range(postings.offsets[groups[i]], postings.offsets[groups[i] + 1]):
+            column = postings.columns[item]
+            table = store.table_of[column]
+            entry = items.set_offsets[column] + postings.positions[item] + within
+            place = 0
+            for end, sign in ((entry, 1), (items.set_offsets[column], -1)):
+                place += sign * items.sums[end // items.every]
+                for before in range(end - end % items.every, end):
+                    place += sign * items.set_counts[before]
+            at = items.starts[column] + place * items.row_bytes[table]
+            for _ in range(items.set_counts[entry]):
+                row = 0
+                for byte in range(items.row_bytes[table]):
+                    row |= np.int64(items.rows[at + byte]) << (8 * byte)
+                at += items.row_bytes[table]
+                marked[store.first_rows[table] + row] = True
+
+
 def bits_of(name: str, reader: MateReader, bits: int) -> Array:
     """For every token of the segment its bits."""
     tokens = reader.tokens.arrays

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
-from hashes import NAMES, HashedReader, MaskedReader, bits_of
+from hashes import NAMES, HashedReader, MaskedReader, bits_of, mark_rows
 from queries import Question, draw
 from strings import Strings
 
@@ -100,7 +100,6 @@ def precision(segment: OpenSegment, questions: list[Question]) -> list[str]:
             cells = [shares[part].mean() if part.any() else np.nan for part in (*parts, met, met & ~wide, met & wide)]
             wrong = sum(w.passed - w.matched for w in works)
             lines.append(f"| {bits} | {name} | " + " | ".join(f"{c:.3f}" for c in cells) + f" | {wrong:,} |")
-            print(lines[-1], flush=True)
     return lines
 
 
@@ -199,28 +198,15 @@ def against_integers(segment: OpenSegment, questions: list[Question]) -> list[st
 
 def rows_with_all(reader: MateReader, question: Question) -> Array:
     """MCR: the rows that hold a value of every column of the key."""
-    found = None
+    found = np.ones(int(reader.store.first_rows[-1]), bool)
     for tokens in question.tokens:
         ids = reader.tokens.find(tokens)
-        here = np.zeros(int(reader.store.first_rows[-1]), bool)
-        for token in ids[ids >= 0].tolist():
-            for column in reader.tokens.columns_with(token).tolist():
-                here[rows_of(reader, token, column)] = True
-        found = here if found is None else found & here
-    assert found is not None
+        ids = ids[ids >= 0]
+        groups = np.searchsorted(reader.tokens.arrays.group_tokens, ids, side="right") - 1
+        here = np.zeros(len(found), bool)
+        mark_rows(here, ids, groups, reader._postings, reader._items, reader.store)
+        found &= here
     return found
-
-
-def rows_of(reader: MateReader, token: int, column: int) -> Array:
-    """The rows of the segment where a token stands in a column, from the postings."""
-    arrays, tokens, table = reader.arrays, reader.tokens.arrays, int(reader.store.table_of[column])
-    place = int(np.searchsorted(reader.tokens.set_of(column)[0], token))
-    entry = int(tokens.set_offsets[column])
-    before, count = int(tokens.set_counts[entry : entry + place].sum()), int(tokens.set_counts[entry + place])
-    width = int(arrays.row_bytes[table])
-    start = int(arrays.posting_starts[column]) + before * width
-    raw = arrays.posting_rows[start : start + count * width].reshape(count, width).astype(np.int64)
-    return reader.store.first_rows[table] + (raw << (8 * np.arange(width))).sum(axis=1)
 
 
 def against_strings(segment: OpenSegment, questions: list[Question], most_cells: int) -> list[str]:
@@ -305,19 +291,22 @@ def main() -> None:
     questions = [q for width in WIDTHS for q in draw(segment, width, arguments.queries, arguments.seed)]
     works = [search(segment.mate, q).work for q in questions]
     questions = [q for q, work in zip(questions, works, strict=True) if not work.cut]
-    sections = [
-        ["## Tables that join on several columns together"],
-        [f"{len(segment.names):,} tables, {segment.segment.counts['rows']:,} rows. {sizes(segments)}"],
-        [f"{len(questions)} queries; {sum(work.cut > 0 for work in works)} more gave up on an exact answer."],
-        starts(segment, questions),
-        against_integers(segment, questions),
-        [ten_thousand(segment, arguments.seed)],
-        against_strings(segment, questions, arguments.cells),
-        precision(segment, questions),
-        scripts(segment, questions),
+    sections: list[Callable[[], list[str]]] = [
+        lambda: ["## Tables that join on several columns together"],
+        lambda: [f"{len(segment.names):,} tables, {segment.segment.counts['rows']:,} rows. {sizes(segments)}"],
+        lambda: [f"{len(questions)} queries; {sum(work.cut > 0 for work in works)} more gave up on an exact answer."],
+        lambda: starts(segment, questions),
+        lambda: against_integers(segment, questions),
+        lambda: [ten_thousand(segment, arguments.seed)],
+        lambda: precision(segment, questions),
+        lambda: scripts(segment, questions),
+        lambda: against_strings(segment, questions, arguments.cells),
     ]
-    report = "\n\n".join("\n".join(lines) for lines in sections) + "\n"
-    print(report)
+    report = ""
+    for section in sections:
+        text = "\n".join(section()) + "\n"
+        print(text, flush=True)
+        report += text + "\n"
     if arguments.report:
         arguments.report.write_text(report)
 
