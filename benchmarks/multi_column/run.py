@@ -34,6 +34,7 @@ WIDTHS = (2, 3, 5, 10)
 SIZES = (128, 512)
 NEVER = 1 << 60
 K = 10
+_SLOW = 0.2
 
 
 def search(reader: MateReader, question: Question, choose: Callable = cheapest, **options: object) -> FoundTables:
@@ -185,15 +186,19 @@ def against_integers(segment: OpenSegment, questions: list[Question]) -> list[st
         masked.let(rows_with_all(masked, question))
         return search(masked, question, by_fewest_values)
 
+    gave_up = 0
     everything = np.ones(int(ours.store.first_rows[-1]), bool)
     for question in questions:
-        answers = []
+        answers, cut = [], []
         for name, ask in (("ours", lambda q: search(ours, q)), ("scr", scr), ("mcr", mcr)):
             seconds, found = least_of_three(lambda ask=ask, question=question: ask(question))
             times[name].append(seconds * 1000)
+            cut.append(found.work.cut > 0)
             answers.append((found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist()))
-        assert answers[0] == answers[1] == answers[2], "the answers differ"
-    return timing_table(times, "ours", "over the integer row store")
+        gave_up += any(cut)
+        assert any(cut) or answers[0] == answers[1] == answers[2], "the answers differ"
+    title = f"over the integer row store; in {gave_up} queries SCR or MCR gave up after 10⁹ steps"
+    return timing_table(times, "ours", title)
 
 
 def rows_with_all(reader: MateReader, question: Question) -> Array:
@@ -233,11 +238,14 @@ def against_strings(segment: OpenSegment, questions: list[Question], most_cells:
 
 
 def least_of_three(call: Callable[[], FoundTables]) -> tuple[float, FoundTables]:
+    """Seconds and the answer; what is slow is done once."""
     best = float("inf")
     for _ in range(3):
         start = time.perf_counter()
         found = call()
         best = min(best, time.perf_counter() - start)
+        if best > _SLOW:
+            break
     return best, found
 
 
@@ -296,9 +304,9 @@ def main() -> None:
         lambda: [f"{len(segment.names):,} tables, {segment.segment.counts['rows']:,} rows. {sizes(segments)}"],
         lambda: [f"{len(questions)} queries; {sum(work.cut > 0 for work in works)} more gave up on an exact answer."],
         lambda: starts(segment, questions),
-        lambda: against_integers(segment, questions),
-        lambda: [ten_thousand(segment, arguments.seed)],
         lambda: precision(segment, questions),
+        lambda: [ten_thousand(segment, arguments.seed)],
+        lambda: against_integers(segment, questions),
         lambda: scripts(segment, questions),
         lambda: against_strings(segment, questions, arguments.cells),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -135,6 +137,12 @@ def test_from_the_command_line(place):
     assert joined["on"] == [["city", "town"], ["date", "day"]]
     assert joined["rows"] == 6
     assert "named twice" in command("search", mine, "--on", "city,city", "--index", idx).err
+
+
+def test_an_answer_that_took_too_much_effort_says_so(lake, monkeypatch):
+    for segment in lake.segments:
+        monkeypatch.setattr(segment.mate, "search", functools.partial(segment.mate.search, effort=0))
+    assert not lake.search("weather.csv", on=["city", "date"]).exact
 
 
 def test_a_million_rows_of_mine(lake):

@@ -213,6 +213,22 @@ def test_starts_cover_every_tuple_and_are_never_dearer_than_the_best_column(tupl
     assert prices[np.unique(chosen)].sum() <= column_items(local, prices).min()
 
 
+def test_effort_has_an_end(tmp_path):
+    """Ten columns of zeros and ones: what is found is true, and it is said that more may be missing."""
+    random = np.random.default_rng(0)
+    lake = [[tuple(map(str, row)) for row in random.integers(0, 2, (40, 14)).tolist()] for _ in range(3)]
+    query = [tuple(map(str, row)) for row in random.integers(0, 2, (30, 10)).tolist()]
+    reader = MateReader(build(tmp_path, lake, Parameters()))
+    columns = [pa.array(["0", "1"], pa.large_string())] * 10
+    tuples = np.unique(np.array([[int(value) for value in row] for row in query]), axis=0)
+    found = reader.search(columns, tuples, k=3, effort=2_000_000)
+    assert found.work.cut > 0
+    for table, overlap, mapping in zip(found.tables, found.overlaps, found.columns, strict=True):
+        places = mapping - reader.store.first_columns[table]
+        assert overlap == len(set(query) & {tuple(row[place] for place in places) for row in lake[table]}) > 0
+    assert reader.search(columns[:2], tuples[:, :2][:1], k=3).work.cut == 0
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_pruned_search_reads_no_more_items_than_the_starts_have(tmp_path, family):
     lake = [[(f"k{i}", f"v{i % 7}", "x") for i in range(50)], [(f"k{i}", f"v{i % 5}", "x") for i in range(50)]]

@@ -18,6 +18,7 @@ from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
 
 _MOST_ROWS = 1 << 20
+_LEAST_ROOM = 1 << 13  # tokens hashed at once, however little memory there is
 
 
 class MateBuilder:
@@ -51,7 +52,9 @@ class MateBuilder:
 
     def _write_keys(self, out: MatePackWriter, tokens: TokenArrays, store: Store, ones: Array) -> None:
         words = self._parameters.words
-        most = max(1, min(int(np.diff(tokens.set_offsets).max(initial=0)), self._memory_bytes // (16 * words)))
+        most = min(
+            int(np.diff(tokens.set_offsets).max(initial=0)), max(_LEAST_ROOM, self._memory_bytes // (16 * words))
+        )
         ids, hashed = np.empty(most, np.uint32), np.empty((most, words), np.uint64)
         hashing = hashing_of(self._parameters, tokens)
         for tables, rows in _runs_of_rows(store.first_rows):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ class _Held:
 
 
 class RowsBuilder:
-    """Keeps the pieces of every column, on disk where they outgrow the memory."""
+    """Keeps the pieces of every column, codes in as few bytes as can be; on disk where they outgrow the memory."""
 
     def __init__(self, scratch: Path, memory_bytes: int) -> None:
         self._scratch = scratch
@@ -63,6 +63,7 @@ class RowsBuilder:
         self._files = 0
 
     def add(self, piece: Piece) -> None:
+        piece = replace(piece, codes=piece.codes.astype(np.min_scalar_type(-max(1, len(piece.tokens)))))
         size = piece.tokens.nbytes + piece.codes.nbytes
         column = self._columns.setdefault(piece.column, [])
         self._in_memory.append((piece.column, len(column)))
@@ -148,7 +149,7 @@ def _cells(blocks: list[list[tuple[int, _Held]]], tokens: TokenReader, layout: R
         running_sum(np.array([len(strings) for strings, _ in contents], np.int64)),
         found,
         running_sum(np.array([len(codes) for _, codes in contents], np.int64)),
-        np.concatenate([codes for _, codes in contents]),
+        np.concatenate([codes for _, codes in contents]).astype(np.int32, copy=False),
         tokens.arrays.set_group_offsets,
         tokens.arrays.set_groups,
         tokens.arrays.group_tokens,
