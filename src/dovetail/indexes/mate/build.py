@@ -52,9 +52,8 @@ class MateBuilder:
 
     def _write_keys(self, out: MatePackWriter, tokens: TokenArrays, store: Store, ones: Array) -> None:
         words = self._parameters.words
-        most = min(
-            int(np.diff(tokens.set_offsets).max(initial=0)), max(_LEAST_ROOM, self._memory_bytes // (16 * words))
-        )
+        room = max(_LEAST_ROOM, self._memory_bytes // (16 * words))
+        most = min(int(np.diff(tokens.set_offsets).max(initial=0)), room)
         ids, hashed = np.empty(most, np.uint32), np.empty((most, words), np.uint64)
         hashing = hashing_of(self._parameters, tokens)
         for tables, rows in _runs_of_rows(store.first_rows):
