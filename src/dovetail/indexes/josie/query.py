@@ -86,19 +86,16 @@ class JosieReader:
     def _run(
         self, how: str, groups: Array, weights: Array, k: int, floor: int, mask: Array, scratch: Scratch, work: Array
     ) -> int:
-        if how == "merge_list" or (how == "josie" and self._sets_cannot_pay(groups, k)):
-            return kernels.merge_list(self._postings, groups, weights, k, floor, mask, scratch, work)
-        query = self._plan(groups, weights)
         if how == "josie":
-            return kernels.josie(self._postings, self._sets, query, k, floor, mask, self.costs, scratch, work)
+            return kernels.josie(
+                self._postings, self._sets, groups, weights, k, floor, mask, self.costs, scratch, work
+            )  # fmt: skip
+        if how == "merge_list":
+            return kernels.merge_list(self._postings, groups, weights, k, floor, mask, scratch, work)
         if how == "probe_set":
+            query = self._plan(groups, weights)
             return kernels.probe_set(self._postings, self._sets, query, k, floor, mask, scratch, work)
         raise ValueError(f"no such way to search: {how}; there are {', '.join(HOW)}")
-
-    def _sets_cannot_pay(self, groups: Array, k: int) -> bool:
-        """Whether all lists together cost less than k sets do: then there is nothing to decide."""
-        items = kernels.count_items(self._postings.offsets, groups)
-        return self.costs.l0 * len(groups) + self.costs.l1 * items < k * self.costs.s0
 
 
 def _work(how: str, work: Array) -> Work:
