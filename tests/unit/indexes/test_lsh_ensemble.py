@@ -20,7 +20,7 @@ from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, p
 from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
 from dovetail.indexes.lsh_ensemble.kernels import mark_candidates, sketch_hashes
 from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
-from dovetail.indexes.lsh_ensemble.set_kernels import groups_of_tokens, overlap_from, verify_columns
+from dovetail.indexes.lsh_ensemble.set_kernels import find_prefix, overlap_from, sum_after, verify_columns
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
 from dovetail.indexes.tokens.core import hash_tokens
@@ -243,15 +243,16 @@ class TestTrees:
 
 
 class TestOverlap:
-    @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20), data=st.data())
-    def test_groups_of_tokens(self, sizes, data):
-        group_tokens = np.cumsum([0, *sizes])
-        tokens = np.array(sorted(data.draw(st.sets(st.integers(0, sum(sizes) - 1)))), np.int64)
-        groups, weights = np.unique(np.searchsorted(group_tokens, tokens, side="right") - 1, return_counts=True)
-        for kernel in (groups_of_tokens, groups_of_tokens.py_func):
-            found, after = kernel(tokens, group_tokens)
-            assert found.tolist() == groups.tolist()
-            assert (-np.diff(after)).tolist() == weights.tolist() and after[-1] == 0
+    @given(lengths=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5)), min_size=1), data=st.data())
+    def test_prefix_is_the_shortest_that_leaves_too_few(self, lengths, data):
+        """Of (tokens, postings) of each group: what follows the prefix has less than `need` tokens, and no sooner."""
+        tokens, postings = zip(*lengths, strict=True)
+        need = data.draw(st.integers(1, sum(tokens)))
+        groups, offsets = np.arange(len(tokens)), np.cumsum([0, *postings])
+        prefix = next(n for n in range(len(tokens) + 1) if sum(tokens[n:]) < need)
+        assert sum_after(np.array(tokens)).tolist() == [sum(tokens[n:]) for n in range(len(tokens) + 1)]
+        for kernel in (find_prefix, find_prefix.py_func):
+            assert kernel(groups, sum_after(np.array(tokens)), need, offsets) == (prefix, sum(postings[:prefix]))
 
     @given(
         members=st.sets(st.integers(0, 60)),
@@ -268,9 +269,10 @@ class TestOverlap:
             found = kernel(held, 0, len(held), groups, after, 0, 0, need)
             assert found == actual if actual >= need else found < need
         sets = (np.array([0, len(held)]), held, np.array([0, len(held)]))
-        columns, overlaps = verify_columns(np.zeros(1, np.uint32), sets, groups, after, need)
-        assert overlaps.tolist() == ([actual] if actual >= need else [])
-        assert len(columns) == len(overlaps)
+        for look_up, search in ((1.0, 0.0), (0.0, 1.0)):
+            columns, overlaps = verify_columns(np.zeros(1, np.uint32), sets, groups, after, need, look_up, search)
+            assert overlaps.tolist() == ([actual] if actual >= need else [])
+            assert len(columns) == len(overlaps)
 
 
 class TestAnswers:
@@ -360,11 +362,19 @@ class TestEdges:
         with pytest.raises(InputError, match="above 0 and at most 1"):
             reader.search(pa.array(["a"]), threshold)
 
-    def test_unknown_and_repeated_tokens(self, tmp_path):
+    def test_unknown_tokens_count(self, tmp_path):
         reader = LshEnsembleReader(build(tmp_path, [["a", "b"], ["a"], []]))
         assert answers(reader, {"a", "b", "c", "d"}, Fraction(1, 2)) == {0: 2}
-        found = reader.search(pa.array(["a", "a", None, "b"]), Fraction(1))
-        assert (found.columns.tolist(), found.overlaps.tolist()) == ([0], [2])
+        assert answers(reader, {"a", "b", "c", "d"}, Fraction(3, 5)) == {}
+
+    def test_a_prepared_query_can_be_asked_again(self, lake, reader, queries):
+        for query in queries[::9]:
+            prepared = reader.prepare(pa.array(sorted(query)))
+            for threshold in THRESHOLDS[::3]:
+                found = reader.search(prepared, threshold, plan="postings")
+                assert dict(zip(found.columns.tolist(), found.overlaps.tolist(), strict=True)) == truth(
+                    lake, query, threshold
+                )
 
     @pytest.mark.parametrize("lake", [[], [[]], [["a"]], [[str(i) for i in range(500)]]])
     def test_nothing_asked_or_nothing_there(self, tmp_path, lake):
@@ -379,7 +389,7 @@ class TestBuilding:
     def test_memory_changes_nothing(self, tmp_path, lake):
         columns = [sorted(values) for values in lake[:300]] * 2
         packs = [build(tmp_path, columns, memory).pack("lsh_ensemble") for memory in (1, 100_000, PLENTY)]
-        for name in packs[0].names():
+        for name in set(packs[0].names()) - {"costs"}:  # which are measured
             assert all(np.array_equal(pack[name], packs[0][name]) for pack in packs)
 
     @pytest.mark.parametrize("permutations", [64, 256])
@@ -393,6 +403,12 @@ class TestBuilding:
     def test_small_columns_have_no_sketch(self, lake, segment, reader):
         assert sorted(reader.arrays.columns.tolist()) == [n for n, values in enumerate(lake) if len(values) >= 128]
         assert list(LSH_ENSEMBLE.check(segment)) == []
+
+    @pytest.mark.parametrize("costs", [np.zeros(5), np.full(5, np.nan), np.ones(4)])
+    def test_impossible_costs_are_damage(self, segment, monkeypatch, costs):
+        monkeypatch.setitem(segment.pack("lsh_ensemble")._arrays, "costs", costs)
+        with pytest.raises(IndexDamaged, match="what the steps of a search cost"):
+            LshEnsembleReader(segment)
 
     @pytest.mark.parametrize("name", ["parameters", "lowers", "uppers", "offsets", "columns", "signatures", "trees"])
     def test_damage_is_found(self, segment, monkeypatch, name):

@@ -16,6 +16,7 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS, TokenReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
+from dovetail.indexes.tokens.groups import ascending, weigh_groups
 from dovetail.indexes.tokens.kernels import find_tokens, group_lists, merge_repeats, spread, stable_order, transpose
 
 Columns = list[list[list[str]]]  # columns, each of pieces, each of values
@@ -127,6 +128,26 @@ def test_kernels_equal_their_plain_form(columns):
         results[-1] += [order(by_hash, group_of, len(example)), expand(np.arange(len(example)), sizes)]
     for compiled, plain in zip(*results, strict=True):
         np.testing.assert_array_equal(compiled, plain)
+
+
+@given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20), data=st.data())
+def test_groups_of_tokens(sizes, data):
+    group_tokens = np.cumsum([0, *sizes])
+    ids = np.array(sorted(data.draw(st.lists(st.integers(0, sum(sizes) - 1)))), np.uint32)
+    groups, weights = np.unique(np.searchsorted(group_tokens, np.unique(ids), side="right") - 1, return_counts=True)
+    for kernel in (weigh_groups, weigh_groups.py_func):
+        found, weighed = kernel(ids, group_tokens)
+        assert found.tolist() == groups.tolist()
+        assert weighed.tolist() == weights.tolist()
+
+
+@pytest.mark.parametrize("bound", [1, 300, 1 << 11, 1 << 20, (1 << 32) - 1])
+@pytest.mark.parametrize("count", [0, 1, 200, 3000])
+def test_ids_ascending(count, bound):
+    ids = np.random.default_rng(count).integers(-1, bound, count)
+    expected = sorted(int(number) for number in ids if number >= 0)
+    for kernel in (ascending, ascending.py_func):
+        assert kernel(ids, bound).tolist() == expected
 
 
 @pytest.mark.parametrize(
