@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 import time
 from pathlib import Path
 
@@ -17,3 +18,8 @@ def pss_now() -> int:
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
     return 0
+
+
+def peak_now() -> int:
+    """The most bytes that this process had in memory so far (RSS: mapped files count too)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from generate import Sets
-from measuring import now, pss_now
+from measuring import now, peak_now, pss_now
 
 from dovetail._storage.segment import Segment, SegmentRef, SegmentWriter
 from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
@@ -32,6 +32,7 @@ def build(sets: Sets, folder: Path) -> dict[str, float]:
     scratch.mkdir(parents=True)
     all_tokens = tokens_of(sets.values)
     columns = len(sets.offsets) - 1
+    before = pss_now()
     begun = now()
     writer = SegmentWriter(folder)
     tokens, sketches = TOKENS.builder(scratch, _MEMORY), LSH_ENSEMBLE.builder(scratch, _MEMORY)
@@ -49,6 +50,7 @@ def build(sets: Sets, folder: Path) -> dict[str, float]:
     return {
         "tokens_seconds": middle - begun,
         "sketch_seconds": ended - middle,
+        "memory_bytes": peak_now() - before,
         "tokens_bytes": segment.parts["tokens"]["bytes"],
         "sketch_bytes": segment.parts["lsh_ensemble"]["bytes"],
         "sketched": len(segment.pack("lsh_ensemble")["columns"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,9 @@ from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, plant
 from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
-from dovetail.indexes.lsh_ensemble.kernels import mark_candidates, sketch_hashes
+from dovetail.indexes.lsh_ensemble.kernels import _agrees, least_equal, mark_candidates, sketch_hashes
 from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
+from dovetail.indexes.lsh_ensemble.query import RECALL
 from dovetail.indexes.lsh_ensemble.set_kernels import find_prefix, overlap_from, sum_after, verify_columns
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
@@ -242,6 +244,28 @@ class TestTrees:
             assert keys == sorted(keys)
 
 
+class TestWholeSketches:
+    @pytest.mark.parametrize("permutations", [64, 128, 256])
+    def test_hardly_any_set_at_the_threshold_is_lost(self, permutations):
+        """By the binomial distribution, summed up exactly: one in a hundred, and 0.96 of 0.99 are 0.95."""
+        assert RECALL * 0.99 >= 0.95
+        for similarity in np.linspace(0.001, 1.0, 400):
+            least = least_equal(similarity, permutations)
+            assert least <= permutations
+            lost = sum(
+                comb(permutations, equal) * similarity**equal * (1 - similarity) ** (permutations - equal)
+                for equal in range(max(least, 0))
+            )
+            assert lost <= 0.01, similarity
+
+    @given(values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1), least=st.integers(-3, 120))
+    def test_agreement_is_counted(self, values, least):
+        one, other = (np.array(side, np.uint32) for side in zip(*values, strict=True))
+        signatures = np.stack([other, one], 1)
+        for kernel in (_agrees, _agrees.py_func):
+            assert kernel(signatures, 1, other, least) == (np.sum(one == other) >= least)
+
+
 class TestOverlap:
     @given(lengths=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5)), min_size=1), data=st.data())
     def test_prefix_is_the_shortest_that_leaves_too_few(self, lengths, data):
@@ -266,7 +290,7 @@ class TestOverlap:
         actual = sum(asked[group] for group in members if group in asked)
         held = np.array(sorted(members), np.uint32)
         for kernel in (overlap_from, overlap_from.py_func):
-            found = kernel(held, 0, len(held), groups, after, 0, 0, need)
+            found, _ = kernel(held, 0, len(held), groups, after, 0, 0, need)
             assert found == actual if actual >= need else found < need
         sets = (np.array([0, len(held)]), held, np.array([0, len(held)]))
         for look_up, search in ((1.0, 0.0), (0.0, 1.0)):
@@ -340,6 +364,51 @@ class TestAnswers:
             best = sorted((len(query & values) for values in lake), reverse=True)[:5]
             close.append(sum(overlaps) / max(sum(best), 1))
         assert np.mean(close) >= 0.95
+
+
+class TestSegments:
+    """The same columns in one segment and in several: partitions differ, and what may differ with them is this."""
+
+    @settings(max_examples=12, deadline=None)
+    @given(seed=st.integers(0, 1 << 32), parts=st.integers(2, 5), tenths=st.integers(1, 10))
+    def test_only_what_sketches_miss_may_differ(self, tmp_path_factory, seed, parts, tenths):
+        rng = np.random.default_rng(seed)
+        lake, threshold = skewed_lake(rng, 120, 3000), Fraction(tenths, 10)
+        folder = tmp_path_factory.mktemp("parted")
+        members = [[*range(len(lake))], *(np.arange(part, len(lake), parts).tolist() for part in range(parts))]
+        readers = [LshEnsembleReader(build(folder, [sorted(lake[n]) for n in numbers])) for numbers in members]
+
+        def ask(query: set[str], **options: object) -> tuple[dict[int, int], dict[int, int]]:
+            """The answers of the one segment, and those of the others together."""
+            found = [
+                {numbers[column]: overlap for column, overlap in answers(reader, query, threshold, **options).items()}
+                for reader, numbers in zip(readers, members, strict=True)
+            ]
+            return found[0], {column: overlap for part in found[1:] for column, overlap in part.items()}
+
+        for query in [lake[n] for n in rng.integers(len(lake), size=6)]:
+            right = truth(lake, query, threshold)
+            assert ask(query, plan="postings") == (right, right)
+            for plan in (None, "sketches"):
+                assert all(found.items() <= right.items() for found in ask(query, plan=plan))
+            whole = self.similar(readers[0], lake, query, least_overlap(threshold, len(query)))
+            for found in ask(query, plan="sketches", verify=False):
+                assert all(column in whole if overlap < 0 else right[column] == overlap
+                           for column, overlap in found.items())  # fmt: skip
+
+    @staticmethod
+    def similar(reader: LshEnsembleReader, lake: Sequence[set[str]], query: set[str], need: int) -> set[int]:
+        """The columns that the comparison of whole sketches lets pass, whatever partitions there are."""
+        arrays = reader.arrays
+        asked = Sketch.of(arrays.parameters, hash_tokens(pa.array(sorted(query)))).values
+        found = set()
+        for number in range(arrays.partitions):
+            for column, sketch in zip(arrays.members(number).tolist(), arrays.matrices(number)[0].T, strict=True):
+                size = len(lake[column])
+                similarity = need / (len(query) + max(size, need) - need)
+                if size >= need and np.sum(sketch == asked) >= least_equal(similarity, len(asked)):
+                    found.add(column)
+        return found
 
 
 class TestEdges:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,9 @@ Array = npt.NDArray[Any]
 Plan = Literal["postings", "sketches"]
 Answer = TypeVar("Answer")
 
-RECALL = 0.95
-"""Sketches are asked only where they find a set at the threshold with at least this probability."""
+RECALL = 0.96
+"""Bands are chosen to find a set at the threshold with at least this probability, so that 0.95 are left after the
+comparison of whole sketches, which loses one in a hundred at most."""
 _WORTH_A_THREAD = 2_000_000  # nanoseconds
 _ANY_SIZE = 1 << 62
 _EVERY_COLUMN = np.empty(0, np.bool_)
@@ -83,13 +84,6 @@ class Query:
         return hash_tokens(self._tokens)
 
 
-class _Lists(NamedTuple):
-    """The prefix filter's posting lists: how many, and how many postings they have."""
-
-    prefix: int
-    postings: int
-
-
 class LshEnsembleReader:
     """Containment search in one segment. Column numbers are the segment's own."""
 
@@ -102,7 +96,13 @@ class LshEnsembleReader:
         self._postings = (tokens.posting_offsets, tokens.posting_columns)
         self._sets = (tokens.set_group_offsets, tokens.set_groups, tokens.set_offsets)
         self._layout = (self.arrays.offsets, self.arrays.columns, self.arrays.signatures, self.arrays.trees)
+        self._probes = self._count_probes()
         self._free: list[tuple[Array, Array]] = []  # as many as there were searches at once; pop and append are atomic
+
+    def _count_probes(self) -> Array:
+        """About how many comparisons ask the trees from each partition on: half of all bands are typical. Then a 0."""
+        depths = [int(members).bit_length() for members in np.diff(self.arrays.offsets)]
+        return np.cumsum([0, *reversed(depths)])[::-1] * (self.arrays.parameters.permutations // 2)
 
     def prepare(self, tokens: pa.Array) -> Query:
         """Look the tokens up. They must be distinct and not null, as those of a column are."""
@@ -118,7 +118,7 @@ class LshEnsembleReader:
     ) -> Found:
         """The columns that hold at least `threshold` of the distinct tokens, ascending.
 
-        Every answer is right if verified; a column is missed with a probability of at most 1 - RECALL. `allowed` says
+        Every answer is right if verified; a column is missed with a probability of at most 0.05. `allowed` says
         of every column whether it may be an answer. Of the two plans the cheaper one is taken unless one is given.
         """
         query = tokens if isinstance(tokens, Query) else self.prepare(tokens)
@@ -146,60 +146,48 @@ class LshEnsembleReader:
         large = int(self.arrays.uppers.searchsorted(need))  # the first partition that may hold an answer
         if large == self.arrays.partitions and need >= least_size:
             return _nothing()
-        lists = _Lists(*find_prefix(query.groups, query.after, need, self._postings[0]))
+        prefix, postings = find_prefix(query.groups, query.after, need, self._postings[0])
         if plan == "postings" or (plan is None and need < least_size):  # these lists must be read in any case
-            return self._by_postings(query, need, _ANY_SIZE, allowed, lists)
-        candidates = min(lists.postings, int(self.arrays.offsets[-1] - self.arrays.offsets[large]))
-        by_lists = self._cost_of_lists(query, lists, candidates)
-        if plan is None and by_lists <= self._costs.hash * query.size:
-            return self._by_postings(query, need, _ANY_SIZE, allowed, lists)
+            return self._by_postings(query, need, prefix, allowed)[0]
+        reading, by_lists = self._costs.posting * postings, np.inf
+        if plan is None:
+            asking = self._costs.hash * query.size + self._costs.probe * self._probes[large]
+            if reading <= asking:
+                found, finishing = self._by_postings(query, need, prefix, allowed, limit=asking)
+                if finishing <= asking:
+                    return found
+                by_lists = reading + finishing
+            else:
+                by_lists = self._costs.posting * count_postings(query.groups, 0, len(query.groups), self._postings[0])
         asked = self._tune(query.size, threshold, range(large, self.arrays.partitions))
-        if plan is None and by_lists <= self._cost_of_asking(query, asked):
-            return self._by_postings(query, need, _ANY_SIZE, allowed, lists)
-        found = self._by_sketches(query, need, asked, allowed, verify, by_lists if plan is None else np.inf)
-        if found is None:
-            return self._by_postings(query, need, _ANY_SIZE, allowed, lists)
+        answer = self._by_sketches(query, need, asked, allowed, verify, by_lists)
+        if answer is None:
+            return self._by_postings(query, need, prefix, allowed)[0]
         if need < least_size:
-            found = _together(found, self._by_postings(query, need, least_size, allowed, lists))
-        return found
+            answer = _together(answer, self._by_postings(query, need, prefix, allowed, least_size)[0])
+        return answer
 
     def _tune(self, size: int, threshold: Fraction, partitions: range) -> dict[int, Tuning]:
         parameters, uppers = self.arrays.parameters, self.arrays.uppers
         wanted = (float(threshold), size, parameters.permutations, parameters.depth, RECALL)
         return {partition: tuning(int(uppers[partition]), *wanted) for partition in partitions}
 
-    def _cost_of_lists(self, query: Query, lists: _Lists, candidates: int) -> float:
-        """The first lists, then the others or the candidates' sets.
-
-        A set that is no answer is found out after about as many groups that it lacks as were to be read at first.
-        """
-        costs = self._costs
-        verifying = costs.search * candidates * lists.prefix
-        limit = int(verifying / costs.posting)
-        rest = count_postings(query.groups, lists.prefix, len(query.groups), self._postings[0], limit)
-        return costs.posting * lists.postings + min(costs.posting * rest, verifying)
-
-    def _cost_of_asking(self, query: Query, asked: dict[int, Tuning]) -> float:
-        """The query's sketch, and a binary search for each band; or all sets where no choice of bands would do."""
-        total = self._costs.hash * query.size
-        for partition, choice in asked.items():
-            members = int(self.arrays.offsets[partition + 1] - self.arrays.offsets[partition])
-            probes = choice.bands * members.bit_length()
-            total += self._costs.probe * probes if choice.bands else self._costs.search * members * len(query.groups)
-        return total
-
-    def _by_postings(self, query: Query, need: int, below: int, allowed: Array, lists: _Lists) -> Found:
+    def _by_postings(
+        self, query: Query, need: int, prefix: int, allowed: Array, below: int = _ANY_SIZE, limit: float = np.inf
+    ) -> tuple[Found, float]:
+        """The answer, unless what follows the first lists costs more than the limit; and that cost."""
         try:
             scratch = self._free.pop()
         except IndexError:
             room = self._reader.arrays.columns + 1
             scratch = np.zeros(room, np.uint32), np.empty(room, np.uint32)
-        columns, overlaps, read, sets = answer_by_postings(
-            query.groups, query.after, lists.prefix, need, below, self._postings, self._sets, allowed,
-            self._costs.search / self._costs.posting, *scratch,
+        posting, search = self._costs.posting, self._costs.search
+        columns, overlaps, lists, sets, cost = answer_by_postings(
+            query.groups, query.after, prefix, need, below, self._postings, self._sets, allowed,
+            search / posting, limit / posting, *scratch,
         )  # fmt: skip
         self._free.append(scratch)
-        return Found(columns, overlaps, Work(("postings",), lists=read, sets=sets))
+        return Found(columns, overlaps, Work(("postings",), lists=lists, sets=sets)), cost * posting
 
     def _by_sketches(
         self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool, limit: float
@@ -210,12 +198,13 @@ class LshEnsembleReader:
         def ask(partitions: Sequence[int]) -> tuple[Array, int]:
             bands, rows = (np.array([asked[p][field] for p in partitions], np.int64) for field in (0, 1))
             return candidates_in(
-                np.array(partitions, np.int64), bands, rows, sketch, self._layout, self._sets[2], need, allowed
-            )
+                np.array(partitions, np.int64), bands, rows, sketch, self._layout, self._sets[2], query.size, need,
+                allowed,
+            )  # fmt: skip
 
-        reachable = {partition: choice for partition, choice in asked.items() if choice.bands}
-        similar = self._in_parallel(ask, list(reachable), self._cost_of_asking(query, reachable))
-        unreachable, _ = ask([partition for partition in asked if partition not in reachable])
+        reachable = [partition for partition, choice in asked.items() if choice.bands]
+        similar = self._in_parallel(ask, reachable, self._costs.probe * self._probes[min(asked, default=-1)])
+        unreachable, _ = ask([partition for partition, choice in asked.items() if not choice.bands])
         candidates = np.concatenate([columns for columns, _ in similar])
         sure = np.concatenate([candidates, unreachable]) if verify else unreachable
         costs = self._costs.look_up, self._costs.search

@@ -18,7 +18,6 @@ Array = npt.NDArray[Any]
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HIGH_HALF = np.uint64(32)
-_NO_LIMIT = 1 << 62
 
 
 @compiled
@@ -60,27 +59,26 @@ def find_prefix(groups: Array, after: Array, need: int, posting_offsets: Array) 
             low = middle + 1
         else:
             high = middle
-    return low, count_postings(groups, 0, low, posting_offsets, _NO_LIMIT)
+    return low, count_postings(groups, 0, low, posting_offsets)
 
 
 @compiled
-def count_postings(groups: Array, first: int, last: int, posting_offsets: Array, limit: int) -> int:
-    """How many postings the lists of some of the query's groups have; counted no further than the limit."""
+def count_postings(groups: Array, first: int, last: int, posting_offsets: Array) -> int:
+    """How many postings the lists of some of the query's groups have."""
     total = 0
-    i = first
-    while i < last and total <= limit:
+    for i in range(first, last):
         total += posting_offsets[groups[i] + 1] - posting_offsets[groups[i]]
-        i += 1
     return total
 
 
 @compiled
 def overlap_from(
     set_groups: Array, start: int, stop: int, groups: Array, after: Array, first: int, overlap: int, need: int
-) -> int:
+) -> tuple[int, int]:
     """`overlap`, and the query's tokens from its group `first` on that lie in the set; less than `need` if it cannot.
 
     after[i] counts the query's tokens in its groups from i on. The shorter list is walked, the longer one searched.
+    Returns also how many searches that took.
     """
     at, i = start, first
     if stop - start < len(groups) - first:
@@ -92,7 +90,7 @@ def overlap_from(
                 overlap += after[i] - after[i + 1]
                 i += 1
             at += 1
-        return overlap
+        return overlap, at - start
     while i < len(groups) and overlap + after[i] >= need:
         at = _seek(set_groups, at, stop, groups[i])
         if at == stop:
@@ -101,7 +99,7 @@ def overlap_from(
             overlap += after[i] - after[i + 1]
             at += 1
         i += 1
-    return overlap
+    return overlap, i - first
 
 
 @compiled
@@ -163,7 +161,7 @@ def verify_columns(
     for i in range(len(columns)):
         start, stop = set_group_offsets[columns[i]], set_group_offsets[columns[i] + 1]
         if look_up * (stop - start) > search * len(groups):
-            overlap = overlap_from(set_groups, start, stop, groups, after, 0, 0, need)
+            overlap, _ = overlap_from(set_groups, start, stop, groups, after, 0, 0, need)
         else:
             overlap = _overlap_by_table(set_groups, start, stop, keys, tokens)
         if overlap >= need:
@@ -193,20 +191,24 @@ def answer_by_postings(
     sets: tuple[Array, Array, Array],
     allowed: Array,
     searches: float,
+    limit: float,
     counts: Array,
     touched: Array,
-) -> tuple[Array, Array, int, int]:
+) -> tuple[Array, Array, int, int, float]:
     """The prefix filter, over sets of at least `need` and less than `below` tokens.
 
     A set with `need` of the query's tokens holds one of its first `prefix` groups. Their lists give candidates with a
-    part of their overlap; the rest comes from the other lists or from the candidates' sets, whichever is cheaper:
-    searching a group in a set costs as much as reading `searches` postings. `counts` is all zero before and after;
-    `touched` has room for every column and one more. Returns columns, ascending, overlaps, and how many lists and sets
-    were read.
+    part of their overlap. The rest comes from the other lists; or, where that seems cheaper, from searching the
+    candidates' sets for the other groups, until this has cost as much as the other lists would, and then from these.
+
+    Costs are in postings: one search costs `searches`. Where what follows the first lists would cost more than `limit`,
+    nothing is answered. `counts` is all zero before and after; `touched` has room for every column and one more.
+    Returns columns, ascending, overlaps, how many lists and sets were read, and that cost.
     """
     set_group_offsets, set_groups, set_offsets = sets
     reached = _count_first_lists(groups, after, prefix, postings, counts, touched)
-    kept, by_sets = 0, 0
+    kept = 0
+    steps = 0
     for i in range(reached):
         column = touched[i]
         size = set_offsets[column + 1] - set_offsets[column]
@@ -215,18 +217,27 @@ def answer_by_postings(
             continue
         touched[kept] = column
         kept += 1
-        by_sets += min(set_group_offsets[column + 1] - set_group_offsets[column], len(groups) - prefix)
-    lists, read_sets = prefix, 0
-    limit = np.int64(searches * by_sets)
-    if kept and count_postings(groups, prefix, len(groups), postings[0], limit) <= limit:
-        lists = len(groups)
-        _count_other_lists(groups, after, prefix, postings, counts)
-    elif kept:
-        read_sets = kept
+        # A set that is no answer is found out after about as many groups that it lacks as were read at first.
+        others = min(set_group_offsets[column + 1] - set_group_offsets[column], len(groups) - prefix)
+        steps += min(others, 2 * prefix)
+    rest = count_postings(groups, prefix, len(groups), postings[0]) if kept else 0
+    cost = min(searches * steps, float(rest))
+    if cost > limit:
         for i in range(kept):
-            begin, end = set_group_offsets[touched[i]], set_group_offsets[touched[i] + 1]
-            known = counts[touched[i]]
-            counts[touched[i]] = overlap_from(set_groups, begin, end, groups, after, prefix, known, need)
+            counts[touched[i]] = 0
+        return touched[:0].copy(), np.empty(0, np.int64), prefix, 0, cost
+    lists, read = prefix, 0
+    budget = rest / searches if searches * steps < rest else -1.0
+    while read < kept and budget >= 0:
+        column = touched[read]
+        start, stop = set_group_offsets[column], set_group_offsets[column + 1]
+        overlap, taken = overlap_from(set_groups, start, stop, groups, after, prefix, np.int64(counts[column]), need)
+        counts[column] = overlap
+        budget -= taken
+        read += 1
+    if read < kept:
+        lists = len(groups)
+        _finish_from_lists(groups, after, prefix, postings, counts, touched, read)
     hits = 0
     for i in range(kept):
         column = touched[i]
@@ -240,7 +251,7 @@ def answer_by_postings(
     for i in range(hits):
         overlaps[i] = counts[columns[i]]
         counts[columns[i]] = 0
-    return columns, overlaps, lists, read_sets
+    return columns, overlaps, lists, read, cost
 
 
 @compiled
@@ -265,14 +276,28 @@ def _count_first_lists(
 
 
 @compiled
-def _count_other_lists(groups: Array, after: Array, prefix: int, postings: tuple[Array, Array], counts: Array) -> None:
-    """The same for the other groups, where a column is a candidate already."""
+def _finish_from_lists(
+    groups: Array,
+    after: Array,
+    prefix: int,
+    postings: tuple[Array, Array],
+    counts: Array,
+    touched: Array,
+    known: int,
+) -> None:
+    """Add the other groups to the columns that are candidates; the first `known` of these have their overlap already."""
+    finished = np.empty(known, np.uint32)
+    for i in range(known):
+        finished[i] = counts[touched[i]]
+        counts[touched[i]] = 0
     offsets, columns = postings
     for i in range(prefix, len(groups)):
         tokens = np.uint32(after[i] - after[i + 1])
         for at in range(offsets[groups[i]], offsets[groups[i] + 1]):
             count = counts[columns[at]]
             counts[columns[at]] = count + tokens * np.uint32(count > 0)
+    for i in range(known):
+        counts[touched[i]] = finished[i]
 
 
 @compiled
@@ -282,4 +307,4 @@ def time_lists(groups: Array, postings: tuple[Array, Array], counts: Array, touc
     reached = _count_first_lists(groups, after, len(groups), postings, counts, touched)
     for i in range(reached):
         counts[touched[i]] = 0
-    return count_postings(groups, 0, len(groups), postings[0], _NO_LIMIT)
+    return count_postings(groups, 0, len(groups), postings[0])
