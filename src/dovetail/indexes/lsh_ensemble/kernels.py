@@ -150,7 +150,7 @@ def candidates_in(
     need: int,
     allowed: Array,
 ) -> tuple[Array, int]:
-    """The columns of some partitions that may hold `need` of `asked` tokens by their sketch; all where bands is 0.
+    """The columns of some partitions that may hold `need` of `asked` tokens, to judge by their sketch.
 
     Those that meet the sketch in a band are compared with it in all values: with the column's own size known, that
     tells more than the band. `layout` is (offsets, columns, signatures, trees). Returns also how many tree entries
@@ -167,15 +167,13 @@ def candidates_in(
         place = slice(start * len(sketch), (start + width) * len(sketch))
         matrix, order = signatures[place].reshape(-1, width), trees[place].reshape(-1, width)
         seen = np.zeros(width, np.uint8)
-        if bands[i]:
-            matched += mark_candidates(sketch, matrix, order, bands[i], rows[i], seen)
+        matched += mark_candidates(sketch, matrix, order, bands[i], rows[i], seen)
         for member in range(width):
             column = columns[start + member]
             size = set_offsets[column + 1] - set_offsets[column]
-            if size < need or (len(allowed) and not allowed[column]) or (bands[i] and not seen[member]):
+            if not seen[member] or size < need or (len(allowed) and not allowed[column]):
                 continue
-            least = least_equal(need / (asked + size - need), len(sketch))
-            if not bands[i] or _agrees(matrix, member, sketch, least):
+            if _agrees(matrix, member, sketch, least_equal(need / (asked + size - need), len(sketch))):
                 found[hits] = column
                 hits += 1
     return found[:hits], matched

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,9 +100,9 @@ class LshEnsembleReader:
         self._free: list[tuple[Array, Array]] = []  # as many as there were searches at once; pop and append are atomic
 
     def _count_probes(self) -> Array:
-        """About how many comparisons ask the trees from each partition on: half of all bands are typical. Then a 0."""
+        """About how many comparisons ask the trees from each partition on, then a 0. A quarter of all bands is usual."""
         depths = [int(members).bit_length() for members in np.diff(self.arrays.offsets)]
-        return np.cumsum([0, *reversed(depths)])[::-1] * (self.arrays.parameters.permutations // 2)
+        return np.cumsum([0, *reversed(depths)])[::-1] * (self.arrays.parameters.permutations // 4)
 
     def prepare(self, tokens: pa.Array) -> Query:
         """Look the tokens up. They must be distinct and not null, as those of a column are."""
@@ -193,34 +193,48 @@ class LshEnsembleReader:
         self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool, limit: float
     ) -> Found | None:
         """Ask the trees, then the candidates' sets. Nothing where verifying these would cost more than the limit."""
+        costs = self._costs.look_up, self._costs.search
+
+        def verifying(columns: Array) -> float:
+            return cost_of_verifying(columns, self._sets[0], len(query.groups), *costs)
+
+        def confirm(columns: Array) -> tuple[Array, Array]:
+            return verify_columns(np.ascontiguousarray(columns), self._sets, query.groups, query.after, need, *costs)
+
+        unreachable = self._all_of([number for number, choice in asked.items() if not choice.bands], need, allowed)
+        if verifying(unreachable) > limit:
+            return None
+        candidates, entries = self._ask_trees(query, need, asked, allowed)
+        sure = np.concatenate([candidates, unreachable]) if verify else unreachable
+        if verifying(sure) > limit:
+            return None
+        parts = self._in_parallel(confirm, sure, verifying(sure))
+        if not verify:
+            parts.append((candidates, np.full(len(candidates), -1)))
+        count = len(candidates) + len(unreachable)
+        return _in_order(parts, Work(("sketches",), tree_entries=entries, candidates=count, sets=len(sure)))
+
+    def _all_of(self, partitions: list[int], need: int, allowed: Array) -> Array:
+        """The columns of some partitions that are large enough and allowed."""
+        columns = np.concatenate([self.arrays.columns[:0], *map(self.arrays.members, partitions)])
+        offsets = self._sets[2]
+        keep = offsets[columns + 1] - offsets[columns] >= need
+        return columns[keep & allowed[columns] if len(allowed) else keep]
+
+    def _ask_trees(self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array) -> tuple[Array, int]:
+        """The columns whose sketch is similar enough, and how many tree entries matched."""
         sketch = Sketch.of(self.arrays.parameters, query.hashes).values
 
-        def ask(partitions: Sequence[int]) -> tuple[Array, int]:
+        def ask(partitions: list[int]) -> tuple[Array, int]:
             bands, rows = (np.array([asked[p][field] for p in partitions], np.int64) for field in (0, 1))
             return candidates_in(
                 np.array(partitions, np.int64), bands, rows, sketch, self._layout, self._sets[2], query.size, need,
                 allowed,
             )  # fmt: skip
 
-        reachable = [partition for partition, choice in asked.items() if choice.bands]
-        similar = self._in_parallel(ask, reachable, self._costs.probe * self._probes[min(asked, default=-1)])
-        unreachable, _ = ask([partition for partition, choice in asked.items() if not choice.bands])
-        candidates = np.concatenate([columns for columns, _ in similar])
-        sure = np.concatenate([candidates, unreachable]) if verify else unreachable
-        costs = self._costs.look_up, self._costs.search
-        verifying = cost_of_verifying(sure, self._sets[0], len(query.groups), *costs)
-        if verifying > limit:
-            return None
-
-        def confirm(columns: Array) -> tuple[Array, Array]:
-            return verify_columns(np.ascontiguousarray(columns), self._sets, query.groups, query.after, need, *costs)
-
-        parts = self._in_parallel(confirm, sure, verifying)
-        if not verify:
-            parts.append((candidates, np.full(len(candidates), -1)))
-        entries = sum(matched for _, matched in similar)
-        count = len(candidates) + len(unreachable)
-        return _in_order(parts, Work(("sketches",), tree_entries=entries, candidates=count, sets=len(sure)))
+        nanoseconds = self._costs.probe * self._probes[min(asked, default=-1)]
+        found = self._in_parallel(ask, [number for number, choice in asked.items() if choice.bands], nanoseconds)
+        return np.concatenate([columns for columns, _ in found]), sum(matched for _, matched in found)
 
     def _in_parallel(self, ask: Callable[[Any], Answer], items: Any, nanoseconds: float) -> list[Answer]:
         """Ask for all items at once, or in threads where that is worth it; neighbours are dealt out in turn."""
