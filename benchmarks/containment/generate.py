@@ -2,9 +2,10 @@
 
     python benchmarks/containment/generate.py FILE.npz [--like domains] [--columns 50000] [--largest 100000] [--seed 1]
 
-`--like domains`, a lake of many subjects, with sizes by a power law: columns draw their values from domains of power-law sizes, frequent values more often than rare ones; some columns are
-parts of an earlier one with values of their own added. Queries are columns and parts of columns, with as many of 10 to
-100 values as of 100 to 1,000 and of more, some with values that nobody has.
+`--like domains`, a lake of many subjects, with sizes by a power law: columns draw their values from domains of
+power-law sizes, frequent values more often than rare ones; some columns are parts of an earlier one with values of
+their own added. Queries are columns and parts of columns, with as many of 10 to 100 values as of 100 to 1,000 and of
+more, some with values that nobody has.
 
 `--like ids`, a lake of numbers that count things: all columns, of 1,000 values and more, draw from one range, so that
 every value is in many of them and posting lists are long; some are parts of an earlier one.

@@ -55,11 +55,11 @@ def measure(tokens: TokenArrays, parameters: Parameters, forest: Forest | None) 
 
 
 def _time_postings(random: np.random.Generator, tokens: TokenArrays) -> float:
-    lists = _sample(random, tokens.posting_offsets)
     counts, touched = np.zeros(tokens.columns, np.uint32), np.empty(tokens.columns + 1, np.uint32)
-    items = int(np.sum(tokens.posting_offsets[lists + 1] - tokens.posting_offsets[lists]))
     postings = (tokens.posting_offsets, tokens.posting_columns)
-    return _each(items, lambda: time_lists(lists, postings, counts, touched))
+    lists = _sample(random, tokens.posting_offsets)
+    items = int(np.sum(tokens.posting_offsets[lists + 1] - tokens.posting_offsets[lists]))
+    return _each(items, lists, lambda some: time_lists(some, postings, counts, touched))
 
 
 def _time_sets(random: np.random.Generator, tokens: TokenArrays) -> dict[str, float]:
@@ -71,9 +71,13 @@ def _time_sets(random: np.random.Generator, tokens: TokenArrays) -> dict[str, fl
     items = int(np.sum(np.diff(tokens.set_group_offsets)[columns]))
     asked = np.unique(random.choice(tokens.set_groups, _ASKED)).astype(np.int64)
     after = np.arange(len(asked), -1, -1)
+
+    def verify(look_up: float, search: float) -> Callable[[Array], object]:
+        return lambda some: verify_columns(some, sets, asked, after, 1, look_up, search)
+
     return {
-        "search": _each(len(columns) * len(asked), lambda: verify_columns(columns, sets, asked, after, 1, 1.0, 0.0)),
-        "look_up": _each(items, lambda: verify_columns(columns, sets, asked, after, 1, 0.0, 1.0)),
+        "search": _each(len(columns) * len(asked), columns, verify(1.0, 0.0)),
+        "look_up": _each(items, columns, verify(0.0, 1.0)),
     }
 
 
@@ -81,16 +85,16 @@ def _time_probes(random: np.random.Generator, signatures: Array, trees: Array) -
     bands, members = trees.shape
     seen = np.zeros(members, np.uint8)
 
-    def probe() -> None:
-        sketch = random.integers(0, 1 << 32, bands, dtype=np.uint32)  # another one each time: the paths are cold
-        mark_candidates(sketch, signatures, trees, bands, 1, seen)
+    def probe(some: Array) -> None:
+        sketch = random.integers(0, 1 << 32, (bands,), np.uint32)  # another one each time: the paths are cold
+        mark_candidates(sketch, signatures, trees, len(some), 1, seen)
 
-    return _each(bands * members.bit_length(), probe)
+    return _each(bands * members.bit_length(), trees, probe)
 
 
 def _time_hashing(random: np.random.Generator, parameters: Parameters) -> float:
     hashes = random.integers(0, 1 << 63, _HASHED, dtype=np.uint64)
-    return _each(_HASHED, lambda: sketch_hashes(hashes, *functions(parameters)))
+    return _each(_HASHED, hashes, lambda some: sketch_hashes(some, *functions(parameters)))
 
 
 def _sample(random: np.random.Generator, offsets: Array) -> Array:
@@ -104,13 +108,15 @@ def _sample(random: np.random.Generator, offsets: Array) -> Array:
     return few
 
 
-def _each(items: int, run: Callable[[], object]) -> float:
-    """Nanoseconds for each of the items."""
-    if not items:
-        return 0.0
+def _each(items: int, sample: Array, run: Callable[[Array], object]) -> float:
+    """Nanoseconds for each of the sample's items, without those of the call."""
+    return (_least_time(run, sample) - _least_time(run, sample[:0])) / items if items else 0.0
+
+
+def _least_time(run: Callable[[Array], object], sample: Array) -> int:
     times = []
     for _ in range(_ROUNDS):
         begun = time.perf_counter_ns()
-        run()
+        run(sample)
         times.append(time.perf_counter_ns() - begun)
-    return min(times[1:]) / items
+    return min(times[1:])

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.lsh_ensemble.core import Parameters
-from dovetail.indexes.lsh_ensemble.costs import Costs
+from dovetail.indexes.lsh_ensemble.costs import LEAST, MOST, Costs
 
 NAME = "lsh_ensemble"
 VERSION = 1
@@ -64,9 +64,10 @@ class LshArrays:
             raise IndexDamaged(f"{where} is damaged: it does not say how its sketches were made.")
         self.parameters = Parameters(*map(int, pack["parameters"]))
         self.parameters.require(where)
-        if len(pack["costs"]) != len(Costs._fields) or not np.all(pack["costs"] > 0):
+        costs = pack["costs"]
+        if len(costs) != len(Costs._fields) or not np.all((costs >= LEAST) & (costs <= MOST)):
             raise IndexDamaged(f"{where} is damaged: it does not say what the steps of a search cost.")
-        self.costs = Costs(*pack["costs"].tolist())
+        self.costs = Costs(*costs.tolist())
         self.lowers = pack["lowers"]
         self.uppers = pack["uppers"]
         self.offsets = pack["offsets"]

@@ -100,7 +100,7 @@ class LshEnsembleReader:
         self._free: list[tuple[Array, Array]] = []  # as many as there were searches at once; pop and append are atomic
 
     def _count_probes(self) -> Array:
-        """About how many comparisons ask the trees from each partition on, then a 0. A quarter of all bands is usual."""
+        """About how many comparisons ask the trees from each partition on, and 0; a quarter of all bands is usual."""
         depths = [int(members).bit_length() for members in np.diff(self.arrays.offsets)]
         return np.cumsum([0, *reversed(depths)])[::-1] * (self.arrays.parameters.permutations // 4)
 
@@ -219,7 +219,8 @@ class LshEnsembleReader:
         columns = np.concatenate([self.arrays.columns[:0], *map(self.arrays.members, partitions)])
         offsets = self._sets[2]
         keep = offsets[columns + 1] - offsets[columns] >= need
-        return columns[keep & allowed[columns] if len(allowed) else keep]
+        found: Array = columns[keep & allowed[columns] if len(allowed) else keep]
+        return found
 
     def _ask_trees(self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array) -> tuple[Array, int]:
         """The columns whose sketch is similar enough, and how many tree entries matched."""

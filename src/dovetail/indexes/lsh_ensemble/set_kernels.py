@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
@@ -231,7 +231,7 @@ def answer_by_postings(
     while read < kept and budget >= 0:
         column = touched[read]
         start, stop = set_group_offsets[column], set_group_offsets[column + 1]
-        overlap, taken = overlap_from(set_groups, start, stop, groups, after, prefix, np.int64(counts[column]), need)
+        overlap, taken = overlap_from(set_groups, start, stop, groups, after, prefix, int64(counts[column]), need)
         counts[column] = overlap
         budget -= taken
         read += 1
@@ -285,7 +285,7 @@ def _finish_from_lists(
     touched: Array,
     known: int,
 ) -> None:
-    """Add the other groups to the columns that are candidates; the first `known` of these have their overlap already."""
+    """Add the other groups to the columns that are candidates; the first `known` of these have their overlap."""
     finished = np.empty(known, np.uint32)
     for i in range(known):
         finished[i] = counts[touched[i]]
