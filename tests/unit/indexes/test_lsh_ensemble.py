@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import comb
 from pathlib import Path
 
@@ -19,13 +19,20 @@ from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, plant
 from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
-from dovetail.indexes.lsh_ensemble.kernels import _agrees, least_equal, mark_candidates, sketch_hashes
+from dovetail.indexes.lsh_ensemble.kernels import _agrees, candidates_in, least_equal, mark_candidates, sketch_hashes
 from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
 from dovetail.indexes.lsh_ensemble.query import RECALL
-from dovetail.indexes.lsh_ensemble.set_kernels import find_prefix, overlap_from, sum_after, verify_columns
+from dovetail.indexes.lsh_ensemble.set_kernels import (
+    answer_by_postings,
+    find_prefix,
+    overlap_from,
+    sum_after,
+    verify_columns,
+)
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
 from dovetail.indexes.tokens.core import hash_tokens
+from dovetail.indexes.tokens.format import running_sum
 
 PLENTY = 1 << 30
 THRESHOLDS = [Fraction(tenths, 10) for tenths in range(1, 11)]
@@ -258,6 +265,31 @@ class TestWholeSketches:
             )
             assert lost <= 0.01, similarity
 
+    @settings(max_examples=50)
+    @given(seed=st.integers(0, 1 << 32), bands=st.integers(1, 8), rows=st.integers(1, 8), need=st.integers(1, 60))
+    def test_candidates_meet_in_a_band_and_agree_as_a_whole(self, seed, bands, rows, need):
+        """Sketches that agree in a share of their values, which is another one for each column."""
+        rng = np.random.default_rng(seed)
+        width, asked = 64, 60
+        sketch = rng.integers(0, 1 << 32, width, dtype=np.uint32)
+        sizes = rng.integers(30, 200, 40)
+        signatures = np.where(
+            rng.random((width, 40)) < rng.random(40), sketch[:, None], rng.integers(0, 9, (width, 40))
+        )
+        signatures = signatures.astype(np.uint32)
+        layout = (np.array([0, 40]), np.arange(40, dtype=np.uint32), signatures.ravel(), plant(signatures, 8).ravel())
+        equal = signatures == sketch[:, None]
+        expected = [
+            column
+            for column in range(40)
+            if sizes[column] >= need
+            and any(np.all(equal[band * rows : (band + 1) * rows, column]) for band in range(bands))
+            and np.sum(equal[:, column]) >= least_equal(need / (asked + sizes[column] - need), width)
+        ]
+        options = (np.zeros(1, np.int64), np.array([bands]), np.array([rows]), sketch, layout, running_sum(sizes))
+        found, _ = candidates_in(*options, asked, need, np.empty(0, np.bool_))
+        assert found.tolist() == expected
+
     @given(values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1), least=st.integers(-3, 120))
     def test_agreement_is_counted(self, values, least):
         one, other = (np.array(side, np.uint32) for side in zip(*values, strict=True))
@@ -297,6 +329,41 @@ class TestOverlap:
             columns, overlaps = verify_columns(np.zeros(1, np.uint32), sets, groups, after, need, look_up, search)
             assert overlaps.tolist() == ([actual] if actual >= need else [])
             assert len(columns) == len(overlaps)
+
+
+class TestPrefixFilter:
+    @settings(max_examples=300)
+    @given(
+        lake=st.lists(st.sets(st.integers(0, 15)), min_size=1, max_size=12),
+        asked=st.dictionaries(st.integers(0, 15), st.integers(1, 3), min_size=1),
+        searches=st.sampled_from([0.01, 0.3, 1.0, 3.0, 100.0]),
+        limit=st.sampled_from([0.0, 2.0, np.inf]),
+        data=st.data(),
+    )
+    def test_whatever_costs_say_answers_are_those_of_brute_force(self, lake, asked, searches, limit, data):
+        """Values are groups of up to three tokens each, of which the query may have fewer."""
+        need = data.draw(st.integers(1, sum(asked.values())))
+        rank = sorted(range(16), key=lambda value: sum(value in members for members in lake))
+        lake = [{rank.index(value) for value in members} for members in lake]
+        weights = {rank.index(value): weight for value, weight in asked.items()}
+        groups = np.array(sorted(weights), np.int64)
+        after = sum_after(np.array([weights[group] for group in groups.tolist()]))
+        holders = [[number for number, members in enumerate(lake) if group in members] for group in range(16)]
+        postings = (running_sum(np.array([*map(len, holders)])), np.array([*chain(*holders)], np.uint32))
+        set_groups = np.array([group for members in lake for group in sorted(members)], np.uint32)
+        sizes = np.array([3 * len(members) for members in lake])
+        sets = (running_sum(sizes // 3), set_groups, running_sum(sizes))
+        counts = np.zeros(len(lake), np.uint32)
+        prefix, _ = find_prefix(groups, after, need, postings[0])
+        columns, overlaps, _, _, cost = answer_by_postings(
+            groups, after, prefix, need, 1 << 62, postings, sets, np.empty(0, np.bool_), searches, limit, counts,
+            np.empty(len(lake) + 1, np.uint32),
+        )  # fmt: skip
+        shared = [sum(weights.get(group, 0) for group in members) for members in lake]
+        expected = {number: overlap for number, overlap in enumerate(shared) if overlap >= need}
+        found = dict(zip(columns.tolist(), overlaps.tolist(), strict=True))
+        assert found == (expected if cost <= limit else {})
+        assert not counts.any()
 
 
 class TestAnswers:
