@@ -51,25 +51,6 @@ def time_sets(offsets: Array, groups: Array, sample: Array, ones: Array) -> int:
 
 
 @compiled
-def weigh_groups(ids: Array, group_tokens: Array) -> tuple[Array, Array]:
-    """The groups of ascending token ids, which may be repeated, and how many distinct ids each group has."""
-    groups = np.empty(len(ids), np.int64)
-    weights = np.empty(len(ids), np.int64)
-    found = 0
-    group = 0
-    for i in range(len(ids)):
-        if i > 0 and ids[i] == ids[i - 1]:
-            continue
-        if found == 0 or ids[i] >= group_tokens[group + 1]:
-            group = _gallop(group_tokens, group, len(group_tokens), ids[i] + 1) - 1
-            groups[found] = group
-            weights[found] = 0
-            found += 1
-        weights[found - 1] += 1
-    return groups[:found], weights[:found]
-
-
-@compiled
 def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float) -> tuple[Array, Array]:
     """The weight, and the cost of the posting lists, of the groups from each one on."""
     rest = np.zeros(len(groups) + 1, np.int64)

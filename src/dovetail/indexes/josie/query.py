@@ -31,10 +31,7 @@ class JosieReader:
 
     def query_groups(self, tokens: pa.Array) -> tuple[Array, Array, Array]:
         """The distinct groups of the tokens, ascending, how many tokens lie in each, and the ids of all, ascending."""
-        ids = self.tokens.find(tokens)
-        ids = np.sort(ids[ids >= 0])
-        groups, weights = kernels.weigh_groups(ids, self.tokens.arrays.group_tokens)
-        return groups, weights, ids
+        return self.tokens.grouped(tokens)
 
     def overlap_with(self, tokens: pa.Array, column: int) -> int:
         """How many distinct tokens the column shares with these."""
