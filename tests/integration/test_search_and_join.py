@@ -215,3 +215,25 @@ def test_command_line(sample_index, tmp_path, capsys):
     assert run([*command, "-o", str(tmp_path / "out.xls")]) == 2
     assert run(["search", str(AIRPORTS), "--on", "iso_contry", "--index", str(sample_index)]) == 2
     assert run(["search", "no-such.csv", "--index", str(sample_index)]) == 2
+
+
+def test_what_the_command_line_says_where_there_is_little(sample_index, tmp_path, capsys):
+    mine = tmp_path / "my notes.csv"
+    mine.write_text("year,flag\n" + "".join(f"{1950 + n},{'yn'[n % 2]}\n" for n in range(40)))
+    command = ["search", str(mine), "--index", str(sample_index)]
+    assert run(command) == 1
+    sentence, hint = capsys.readouterr().out.splitlines()
+    assert sentence.startswith("No table of the lake joins well with my notes.csv. The nearest: 3 columns share")
+    number = hint.split()[2]
+    assert hint == f"Try --min-overlap {number} to see them, or --on COLUMN to search with one column."
+    assert run([*command, "--min-overlap", number]) == 0
+    assert f"Try:  dovetail join '{mine}'" in capsys.readouterr().out
+    assert run([*command, "--on", "flag", "--fast", "--tables", "science/none.csv"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        "The sketches find nothing.",
+        "The exact answer:",
+        "No column that was asked for shares a value with flag of my notes.csv.",
+    ]
+    assert run([*command, "--on", "year", "--threshold", "0.999", "--tables", "geo/*"]) == 1
+    assert capsys.readouterr().out.endswith("Try a lower --threshold.\n")

@@ -83,7 +83,7 @@ class _Asked:
         column = self.table.column(name)
         if column.size == 0:
             raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null markers.")
-        evidence = Evidence(self.table, column)
+        evidence = Evidence(self.segments, column)
         matches = self._ask(column, self.request.k)
         return [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
 
@@ -125,7 +125,7 @@ class _Asked:
         on = self.request.on
         hits = []
         for column in _sensible(self.table) if on is None else [self.table.column(on)]:
-            evidence = Evidence(self.table, column)
+            evidence = Evidence(self.segments, column)
             hits += [evidence.hit(match) for match in ask(column, max(self.request.k, _TRIED_A_COLUMN))]
         best: dict[str, Hit] = {}
         for hit in sorted(hits, key=lambda hit: (-hit.score, -hit.overlap, hit.table, hit.columns, hit.on)):

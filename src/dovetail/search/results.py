@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from dovetail.join.equi import Joined
 
 _FANS_OUT = 1.05
-_SHOWN_COLUMNS = 3
+_SHOWN_COLUMNS, _EXPLAINED_COLUMNS = 3, 12
 _PREVIEW = 5
+_MANY = 0.5  # of my values, so that one wonders why it is no hit
 HEADINGS = ("#", "table", "on", "covers", "join", "brings", "")
 NUMBERS = ("#", "covers")
 LOOSE = {"table": 30, "on": 24, "brings": 16}
@@ -105,7 +106,7 @@ class Hit:
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
-            f"  brings: {_listed(self.brings)}",
+            f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
             f"  in SQL, but for folding: … LEFT JOIN {_quoted(self.table)} AS theirs "
             f"ON mine.{_quoted(self.on[0])} = theirs.{_quoted(self.columns[0])}",
         ]
@@ -113,8 +114,7 @@ class Hit:
 
     def cells(self) -> tuple[Any, ...]:
         """The hit as a line of a table, under HEADINGS."""
-        more = len(self.brings) - _SHOWN_COLUMNS
-        brings = ", ".join(self.brings[:_SHOWN_COLUMNS]) + (f" (+{more})" if more > 0 else "")
+        brings = _some(self.brings, _SHOWN_COLUMNS)
         on = f"{', '.join(self.on)} → {', '.join(self.columns)}"
         covers = f"{self.overlap:,} of {self.query_size:,}"
         return (self.rank, self.table, on, covers, self.cardinality, brings, self.warning.split(":")[0])
@@ -175,7 +175,13 @@ def _nearest(hits: list[Hit]) -> str:
     share = "1 column shares" if len(hits) == 1 else f"{len(hits)} columns share"
     such = list(dict.fromkeys(value for hit in hits for value in hit.matched[:_SHOWN_COLUMNS]))
     names = "; ".join(f"{hit.table}, {hit.columns[0]}" for hit in hits)
-    return f"The nearest: {share} {number} {of} ({', '.join(such[:_SHOWN_COLUMNS])}): {names}."
+    why = " Such values are too common or too few to tell." if min(hit.containment for hit in hits) >= _MANY else ""
+    return f"The nearest: {share} {number} {of} ({', '.join(such[:_SHOWN_COLUMNS])}): {names}.{why}"
+
+
+def _some(names: tuple[str, ...], most: int) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" (+{more})" if more > 0 else "")
 
 
 def _quoted(name: str) -> str:
