@@ -37,7 +37,7 @@ def test_strength_is_between_nothing_and_one_and_grows_with_what_matches():
     assert rarity(1, 1000) == 1 and rarity(900, 1000) < 0.2
 
 
-@pytest.fixture(scope="module", params=[1_000_000, 400], ids=["one segment", "many segments"])
+@pytest.fixture(scope="module", params=[1_000_000, 100_000], ids=["one segment", "many segments"])
 def shop(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("shop")
     lake = folder / "lake"
@@ -51,7 +51,7 @@ def shop(request, tmp_path_factory):
     with without_spark(request.param):
         index(lake, folder / "idx")
     opened = Lake(folder / "idx")
-    assert (len(opened.segments) > 1) == (request.param == 400)
+    assert (len(opened.segments) > 1) == (request.param == 100_000)
     return opened
 
 
