@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -70,6 +70,18 @@ def _sensible(table: QueryTable) -> list[QueryColumn]:
 
 
 @dataclass(frozen=True)
+class _Pair:
+    """A column of mine and one of the lake, and what they are worth together."""
+
+    score: float
+    match: Match
+    evidence: Evidence
+
+    def hit(self, rank: int = 0) -> Hit:
+        return self.evidence.hit(self.match, rank, self.score)
+
+
+@dataclass(frozen=True)
 class _Asked:
     """One request, and what it is asked of."""
 
@@ -91,8 +103,8 @@ class _Asked:
         """The best pair of columns of each table. What is poor is left out, unless the user has said what is not."""
         best = self._best_of_each_table(self._ask)
         said = self.request.min_overlap > 1 or self.threshold is not None
-        good = [hit for hit in best if said or hit.score >= POOR]
-        return [replace(hit, rank=rank) for rank, hit in enumerate(good[: self.request.k], 1)]
+        good = [pair for pair in best if said or pair.score >= POOR]
+        return [pair.hit(rank) for rank, pair in enumerate(good[: self.request.k], 1)]
 
     def nothing(self) -> tuple[str, list[Hit]]:
         """That there is no hit, and what comes nearest."""
@@ -100,7 +112,7 @@ class _Asked:
         columns = _sensible(self.table) if request.on is None else [self.table.column(request.on)]
         if not columns:
             return f"{name} has no column to try: none of text, whole numbers or dates with more than one value.", []
-        nearest = self._best_of_each_table(self._most)[:_NEAREST]
+        nearest = [pair.hit() for pair in self._best_of_each_table(self._most)[:_NEAREST]]
         mine = name if request.on is None else f"{request.on} of {name}"
         where = " that was asked for" if request.tables else " of the lake"
         if not nearest:
@@ -120,14 +132,15 @@ class _Asked:
     def _most(self, column: QueryColumn, k: int) -> list[Match]:
         return engine.top(self.segments, column.tokens, k, 1, self.allowed)
 
-    def _best_of_each_table(self, ask: Callable[[QueryColumn, int], list[Match]]) -> list[Hit]:
-        """One hit a table, on its best pair of columns, best first."""
+    def _best_of_each_table(self, ask: Callable[[QueryColumn, int], list[Match]]) -> list[_Pair]:
+        """The best pair of columns of each table, best first."""
         on = self.request.on
-        hits = []
+        pairs = []
         for column in _sensible(self.table) if on is None else [self.table.column(on)]:
             evidence = Evidence(self.segments, column)
-            hits += [evidence.hit(match) for match in ask(column, max(self.request.k, _TRIED_A_COLUMN))]
-        best: dict[str, Hit] = {}
-        for hit in sorted(hits, key=lambda hit: (-hit.score, -hit.overlap, hit.table, hit.columns, hit.on)):
-            best.setdefault(hit.table, hit)
+            for match in ask(column, max(self.request.k, _TRIED_A_COLUMN)):
+                pairs.append(_Pair(evidence.strength(match), match, evidence))
+        best: dict[str, _Pair] = {}
+        for pair in sorted(pairs, key=lambda pair: (-pair.score, *pair.match.order)):
+            best.setdefault(pair.match.table, pair)
         return list(best.values())

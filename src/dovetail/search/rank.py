@@ -34,9 +34,9 @@ _SHORT = 3
 def strength(weights: Array, query_size: int, cardinality: str, numbers: bool, chance: float) -> float:
     """Between 0 and 1. `weights` are those of the common values, each at most 1."""
     common = len(weights)
-    if chance >= 1 or not common:
+    beyond = (common / query_size - chance) * (1 + chance)
+    if beyond <= 0:
         return 0.0
-    beyond = max(0.0, (common / query_size - chance) / (1 - chance))
     bits = common * min(_BITS_OF_A_VALUE, -math.log2(chance) if chance else _BITS_OF_A_VALUE)
     evidence = bits**2 / (bits**2 + _DOUBT**2)
     kind = _OF_NUMBERS if numbers else 1.0
