@@ -18,8 +18,15 @@ from dovetail.search.planner import Request, search
 from dovetail.search.query import as_batches, read_file
 
 
-def join_with(segments: Sequence[OpenSegment], data: Any, table: str, on: tuple[str, str] | None, how: str) -> Joined:
-    """`data` joined with a table of the lake."""
+def join_with(
+    segments: Sequence[OpenSegment],
+    data: Any,
+    table: str,
+    on: tuple[str, str] | None = None,
+    how: str = "left",
+    first: int | None = None,
+) -> Joined:
+    """`data` joined with a table of the lake. With `first`, only so many rows are joined."""
     segment, number = find_table(segments, table, "The index has no table")
     columns = on or _best_columns(segments, data, table)
     left = _rows(data, segments)
@@ -27,7 +34,7 @@ def join_with(segments: Sequence[OpenSegment], data: Any, table: str, on: tuple[
     for side, name in zip((left, right), columns, strict=True):
         if name not in side.column_names:
             raise UnknownName(unknown("There is no column", name, side.column_names))
-    return equi_join(left, right, columns, how)
+    return equi_join(left, right, columns, how, None if isinstance(data, str | Path) else data, first)
 
 
 def _best_columns(segments: Sequence[OpenSegment], data: Any, table: str) -> tuple[str, str]:
