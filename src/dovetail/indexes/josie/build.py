@@ -49,11 +49,12 @@ def measure(tokens: TokenArrays) -> Costs:
     random = np.random.default_rng(0)
     sets = _sample(random, tokens.set_group_offsets, _SETS)
     sizes = np.diff(tokens.set_group_offsets)[sets]
-    few = sets[np.cumsum(sizes) <= _MOST_ITEMS]
-    by_size = few[np.argsort(np.diff(tokens.set_group_offsets)[few], kind="stable")]
+    few = np.cumsum(sizes) <= _MOST_ITEMS
+    by_size = sets[few][np.argsort(sizes[few], kind="stable")]
     chunks = [chunk for chunk in np.array_split(by_size, _CHUNKS) if len(chunk)]
     queries = _queries(tokens, sets[:_QUERIES])
-    fitted = Costs(*_fit(chunks, _set_reader(tokens)), *_fit(queries, _list_reader(tokens)), _typical_size(tokens.set_group_offsets))
+    of_sets, of_lists = _fit(chunks, _set_reader(tokens)), _fit(queries, _list_reader(tokens))
+    fitted = Costs(*of_sets, *of_lists, _typical_size(tokens.set_group_offsets))
     return Costs(*np.clip(fitted, LEAST, MOST).tolist())
 
 
@@ -69,7 +70,8 @@ def _sample(random: np.random.Generator, offsets: Array, number: int) -> Array:
 def _queries(tokens: TokenArrays, columns: Array) -> list[Array]:
     """The groups of 1, 2, 3 … of the columns together, as far as their lists can be read in a moment."""
     lengths = np.diff(tokens.posting_offsets)
-    queries, items, first = [], 0, 0
+    queries: list[Array] = []
+    items, first = 0, 0
     while first < len(columns):
         together = columns[first : first + len(queries) + 1]
         first += len(together)
