@@ -1,10 +1,14 @@
-"""Makes sets of power-law sizes that overlap, with queries: the same for the same seed.
+"""Makes sets that overlap, with queries: the same for the same seed.
 
-    python benchmarks/containment/generate.py FILE.npz [--columns 50000] [--largest 100000] [--seed 1]
+    python benchmarks/containment/generate.py FILE.npz [--like domains] [--columns 50000] [--largest 100000] [--seed 1]
 
-Columns draw their values from domains of power-law sizes, frequent values more often than rare ones; some columns are
-parts of an earlier one with values of their own added. Queries are columns and parts of columns, with as many of 10 to
-100 values as of 100 to 1,000 and of more, some with values that nobody has.
+`--like domains`, a lake of many subjects, with sizes by a power law: columns draw their values from domains of
+power-law sizes, frequent values more often than rare ones; some columns are parts of an earlier one with values of
+their own added. Queries are columns and parts of columns, with as many of 10 to 100 values as of 100 to 1,000 and of
+more, some with values that nobody has.
+
+`--like ids`, a lake of numbers that count things: all columns, of 1,000 values and more, draw from one range, so that
+every value is in many of them and posting lists are long; some are parts of an earlier one.
 """
 
 from __future__ import annotations
@@ -68,22 +72,39 @@ def draw_columns(rng: np.random.Generator, columns: int, largest: int) -> list[n
     return found
 
 
+def draw_ids(rng: np.random.Generator, columns: int, largest: int) -> list[np.ndarray]:
+    """Sizes are as many of 1,000 to 2,000 as of 2,000 to 4,000 and so on."""
+    sizes = np.exp(rng.uniform(np.log(1000), np.log(largest), columns)).astype(np.int64)
+    found: list[np.ndarray] = []
+    for size in sizes.tolist():
+        if found and rng.random() < _COPIES:
+            source = found[rng.integers(len(found))]
+            found.append(rng.permutation(source)[: max(1000, int(len(source) * rng.random()))])
+        else:
+            found.append(rng.choice(2 * largest, size, replace=False))
+    return found
+
+
 def draw_queries(rng: np.random.Generator, columns: list[np.ndarray], count: int) -> list[np.ndarray]:
     sizes = np.array([len(column) for column in columns])
     unheard = int(max(column.max() for column in columns)) + 1
     found = []
     for number in range(count):
         low, high = ((10, 100), (100, 1000), (1000, 1 << 60))[number % 3]
-        column = columns[rng.choice(np.flatnonzero((sizes >= low) & (sizes < high)))]
+        fitting = np.flatnonzero((sizes >= low) & (sizes < high))
+        column = columns[rng.choice(fitting if len(fitting) else len(columns))]
         query = column if number % 2 else rng.permutation(column)[: max(5, len(column) // 3)]
         strangers = np.arange(unheard, unheard + (len(query) // 5 if number % 5 == 0 else 0))
         found.append(np.concatenate([query, strangers]))
     return found
 
 
-def generate(file: Path, columns: int, largest: int, queries: int, seed: int) -> None:
+_LIKE = {"domains": draw_columns, "ids": draw_ids}
+
+
+def generate(file: Path, like: str, columns: int, largest: int, queries: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    sets = draw_columns(rng, columns, largest)
+    sets = _LIKE[like](rng, columns, largest)
     asked = draw_queries(rng, sets, queries)
     np.savez(
         file,
@@ -97,12 +118,13 @@ def generate(file: Path, columns: int, largest: int, queries: int, seed: int) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
+    parser.add_argument("--like", choices=sorted(_LIKE), default="domains")
     parser.add_argument("--columns", type=int, default=50_000)
     parser.add_argument("--largest", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=90)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    generate(options.file, options.columns, options.largest, options.queries, options.seed)
+    generate(options.file, options.like, options.columns, options.largest, options.queries, options.seed)
     sets = Sets.load(options.file)
     print(f"{len(sets.offsets) - 1:,} columns, {len(sets.values):,} values, {len(np.unique(sets.values)):,} distinct")
 

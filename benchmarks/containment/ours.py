@@ -6,12 +6,13 @@ import argparse
 import json
 import shutil
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from generate import Sets
-from measuring import now, pss_now
+from measuring import ask_all, now, peak_now, pss_now
 
 from dovetail._storage.segment import Segment, SegmentRef, SegmentWriter
 from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
@@ -32,6 +33,7 @@ def build(sets: Sets, folder: Path) -> dict[str, float]:
     scratch.mkdir(parents=True)
     all_tokens = tokens_of(sets.values)
     columns = len(sets.offsets) - 1
+    before = pss_now()
     begun = now()
     writer = SegmentWriter(folder)
     tokens, sketches = TOKENS.builder(scratch, _MEMORY), LSH_ENSEMBLE.builder(scratch, _MEMORY)
@@ -49,6 +51,7 @@ def build(sets: Sets, folder: Path) -> dict[str, float]:
     return {
         "tokens_seconds": middle - begun,
         "sketch_seconds": ended - middle,
+        "memory_bytes": peak_now() - before,
         "tokens_bytes": segment.parts["tokens"]["bytes"],
         "sketch_bytes": segment.parts["lsh_ensemble"]["bytes"],
         "sketched": len(segment.pack("lsh_ensemble")["columns"]),
@@ -56,7 +59,7 @@ def build(sets: Sets, folder: Path) -> dict[str, float]:
 
 
 def ask(queries: list[np.ndarray], folder: Path, thresholds: list[str], plan: str | None, verify: bool) -> object:
-    """For every threshold and query the answers' columns and the seconds; and how much memory there is at the end."""
+    """For every threshold and query the answers, and the seconds from its strings and from its looked-up groups on."""
     ref = SegmentRef.from_json(json.loads((folder / "ref.json").read_text()))
     begun = now()
     reader = LshEnsembleReader(Segment(folder, ref))
@@ -65,16 +68,18 @@ def ask(queries: list[np.ndarray], folder: Path, thresholds: list[str], plan: st
     before = pss_now()
     for forced in ("postings", "sketches"):
         reader.search(asked[0], Fraction(1, 2), plan=forced)  # kernels are loaded once in a process's life
+    prepared = [reader.prepare(tokens) for tokens in asked]
     found = {}
     for threshold in thresholds:
-        answers, seconds, plans = [], [], []
-        for tokens in asked:
-            begun = now()
-            hits = reader.search(tokens, Fraction(threshold), verify=verify, plan=plan)
-            seconds.append(now() - begun)
-            answers.append(hits.columns.tolist())
-            plans.append("+".join(hits.work.plans))
-        found[threshold] = {"answers": answers, "seconds": seconds, "plans": plans}
+        search = partial(reader.search, threshold=Fraction(threshold), verify=verify, plan=plan)
+        hits, seconds = ask_all(search, asked)
+        _, prepared_seconds = ask_all(search, prepared)
+        found[threshold] = {
+            "answers": [hit.columns.tolist() for hit in hits],
+            "plans": ["+".join(hit.work.plans) for hit in hits],
+            "seconds": seconds,
+            "prepared_seconds": prepared_seconds,
+        }
     return {"thresholds": found, "open_seconds": opened, "pss_open": before, "pss": pss_now()}
 
 

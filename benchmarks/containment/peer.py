@@ -1,7 +1,7 @@
 """The peer's side: datasketch's MinHashLSHEnsemble over the same sets. Prints JSON.
 
-Its index is made for one threshold, so it is built anew for each. Queries get their sketches beforehand; what these
-take is told apart. Verification is a loop over Python sets.
+Its index is made for one threshold, so it is built anew for each. What sketching a query takes is told apart from what
+asking takes. Verification is a loop over Python sets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from datasketch import MinHash, MinHashLSHEnsemble
 from generate import Sets
-from measuring import now, pss_now
+from measuring import ask_all, now, pss_now
 
 _PERMUTATIONS = 128
 
@@ -38,9 +38,7 @@ def measure(sets: Sets, thresholds: list[str], partitions: int, keep: Path) -> o
     begun = now()
     sketches = [sketch(values) for values in columns]
     sketch_seconds = now() - begun
-    begun = now()
-    asked = [sketch(values) for values in queries]
-    query_sketch_seconds = (now() - begun) / len(queries)
+    asked, query_sketch_seconds = ask_all(sketch, queries)
     members = [frozenset(values) for values in columns]
     query_sets = [frozenset(values) for values in queries]
     found = {}
@@ -69,19 +67,23 @@ def ask(
     threshold: str,
 ) -> dict[str, list[object]]:
     ratio = Fraction(threshold)
-    candidates, answers, bare, verified = [], [], [], []
-    for minhash, query in zip(asked, queries, strict=True):
-        begun = now()
-        found = set(index.query(minhash, len(query)))
-        middle = now()
+
+    def find(number: int) -> set[int]:
+        return set(index.query(asked[number], len(queries[number])))
+
+    def find_and_verify(number: int) -> list[int]:
+        query = queries[number]
         need = -(-ratio.numerator * len(query) // ratio.denominator)
-        hits = [number for number in found if len(query & members[number]) >= need]
-        ended = now()
-        candidates.append(sorted(found))
-        answers.append(sorted(hits))
-        bare.append(middle - begun)
-        verified.append(ended - begun)
-    return {"candidates": candidates, "answers": answers, "seconds": bare, "verified_seconds": verified}
+        return [column for column in find(number) if len(query & members[column]) >= need]
+
+    candidates, bare = ask_all(find, range(len(queries)))
+    answers, verified = ask_all(find_and_verify, range(len(queries)))
+    return {
+        "candidates": [sorted(found) for found in candidates],
+        "answers": [sorted(found) for found in answers],
+        "seconds": bare,
+        "verified_seconds": verified,
+    }
 
 
 def fresh_pss(index: MinHashLSHEnsemble, asked: list[MinHash], queries: list[frozenset[bytes]], file: Path) -> int:

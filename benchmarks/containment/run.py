@@ -1,10 +1,11 @@
-"""Containment search beside datasketch's MinHashLSHEnsemble: building, memory, time, recall and precision.
+"""Containment search: how fast, how complete, with how much memory. One command for each table of numbers.
 
-    python benchmarks/containment/run.py SETS.npz [--thresholds 0.1 … 1.0] [--without-peer] [--report FILE]
+    python benchmarks/containment/run.py peer       # 50,000 columns, beside datasketch's MinHashLSHEnsemble
+    python benchmarks/containment/run.py plans      # long posting lists: where sketches are quicker
+    python benchmarks/containment/run.py million    # 1,000,000 columns: memory, opening, bytes a value
 
-SETS.npz comes from generate.py. Each side runs in processes of its own, one after another. The truth is counted anew
-from the sets. Times are CPU seconds, means over the queries; ours begin with the query's strings, the peer's with its
-sketch.
+Sets are made by generate.py, the same for the same seed. Each side runs in processes of its own, one after another. The
+truth is counted anew from the sets. Times are CPU seconds, means over the queries of the median of three rounds.
 """
 
 from __future__ import annotations
@@ -14,17 +15,33 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from generate import Sets
+from generate import Sets, generate
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "indexing"))
 
 from reporting import emit, machine, markdown_table  # noqa: E402
+
+
+class Lake(NamedTuple):
+    """The sets of a table of numbers."""
+
+    like: str
+    columns: int
+    largest: int
+
+
+LAKES = {
+    "peer": Lake("domains", 50_000, 100_000),
+    "plans": Lake("ids", 6_000, 50_000),
+    "million": Lake("domains", 1_000_000, 100_000),
+}
 
 
 def child(program: str, *arguments: object) -> Any:
@@ -58,39 +75,12 @@ def precision(answers: list[list[int]], expected: list[set[int]]) -> float:
     return float(np.mean(shares)) if shares else 1.0
 
 
-def our_rows(ours: Any, sketched: Any, loose: Any, expected: dict[str, list[set[int]]]) -> list[list[str]]:
-    rows = []
-    for threshold, right in expected.items():
-        own, forced, unverified = (side["thresholds"][threshold] for side in (ours, sketched, loose))
-        plans = own["plans"]
-        rows.append([
-            threshold, f"{np.mean([len(columns) for columns in right]):.0f}",
-            milliseconds(own["seconds"]), milliseconds(own["seconds"], 0.99),
-            f"{recall(own['answers'], right):.3f}", f"{precision(own['answers'], right):.2f}",
-            f"{plans.count('sketches')}/{len(plans)}",
-            milliseconds(forced["seconds"]), f"{recall(forced['answers'], right):.3f}",
-            f"{precision(unverified['answers'], right):.2f}",
-        ])  # fmt: skip
-    return rows
-
-
-def peer_rows(ours: Any, loose: Any, peer: Any, expected: dict[str, list[set[int]]]) -> list[list[str]]:
-    rows = []
-    for threshold, right in expected.items():
-        own, unverified, other = (side["thresholds"][threshold] for side in (ours, loose, peer))
-        mean = np.mean(own["seconds"])
-        rows.append([
-            threshold, milliseconds(own["seconds"]), milliseconds(other["seconds"]),
-            milliseconds(other["verified_seconds"]),
-            f"{np.mean(other['seconds']) / mean:.1f}", f"{np.mean(other['verified_seconds']) / mean:.1f}",
-            f"{recall(own['answers'], right):.3f}", f"{recall(other['answers'], right):.3f}",
-            f"{precision(unverified['answers'], right):.2f}", f"{precision(other['candidates'], right):.2f}",
-        ])  # fmt: skip
-    return rows
-
-
 def milliseconds(seconds: list[float], quantile: float | None = None) -> str:
-    return f"{1000 * (np.mean(seconds) if quantile is None else np.quantile(seconds, quantile)):.2f}"
+    return f"{1000 * (np.mean(seconds) if quantile is None else np.quantile(seconds, quantile)):.3f}"
+
+
+def times(one: list[float], other: list[float]) -> str:
+    return f"{np.mean(one) / np.mean(other):.1f}"
 
 
 def describe(sets: Sets, built: Any, ours: Any) -> str:
@@ -100,12 +90,80 @@ def describe(sets: Sets, built: Any, ours: Any) -> str:
         f"{columns:,} columns, {values:,} values, {len(sets.queries())} queries of "
         f"{min(map(len, sets.queries())):,} to {max(map(len, sets.queries())):,} values. Seconds are those of the CPU.",
         "",
-        f"- build: tokens {built['tokens_seconds']:.2f} s, sketches {built['sketch_seconds']:.2f} s",
+        f"- build: tokens {built['tokens_seconds']:.2f} s, sketches {built['sketch_seconds']:.2f} s, "
+        f"{built['memory_bytes'] / 1e9:.2f} GB at most beside its input",
         f"- index: {size / values:.1f} bytes a value; sketches {built['sketch_bytes'] / columns:.0f} bytes a column "
         f"({built['sketched']:,} columns have one), tokens {built['tokens_bytes'] / columns:.0f}",
         f"- open: {1000 * ours['open_seconds']:.1f} ms; memory {ours['pss_open'] / 1e6:.0f} MB, after all queries "
         f"{ours['pss'] / 1e6:.0f} MB (PSS)",
     ])  # fmt: skip
+
+
+class Run:
+    """One lake, built; and what is asked of it."""
+
+    def __init__(self, file: Path, thresholds: list[str], work: Path) -> None:
+        self.file, self.thresholds, self.work = file, thresholds, work
+        self.sets = Sets.load(file)
+        self.built = child("ours.py", "build", file, work)
+        self.ask("--thresholds", "0.5")  # kernels are compiled once after installing
+        self.ours = self.ask("--thresholds", *thresholds)
+        self.expected = truths(self.sets, thresholds)
+
+    def ask(self, *options: str) -> Any:
+        return child("ours.py", "ask", self.file, self.work, *options)
+
+    def forced(self, *options: str) -> Any:
+        return self.ask(*options, "--thresholds", *self.thresholds)
+
+    def rows(self, row: Callable[..., list[str]], *sides: Any) -> list[list[str]]:
+        """A row for every threshold, from what each side says of it."""
+        return [
+            [threshold, *row(right, *(side["thresholds"][threshold] for side in sides))]
+            for threshold, right in self.expected.items()
+        ]
+
+
+def report_peer(run: Run) -> list[str]:
+    loose = run.forced("--plan", "sketches", "--unverified")
+    peer = child("peer.py", run.file, "--thresholds", *run.thresholds)
+    sketching = peer["query_sketch_seconds"]
+
+    def quality(right: list[set[int]], own: Any, unverified: Any, other: Any) -> list[str]:
+        return [
+            f"{np.mean([len(columns) for columns in right]):.1f}",
+            f"{recall(own['answers'], right):.3f}", f"{recall(other['answers'], right):.3f}",
+            f"{precision(unverified['answers'], right):.2f}", f"{precision(other['candidates'], right):.2f}",
+        ]  # fmt: skip
+
+    def speed(right: list[set[int]], own: Any, other: Any) -> list[str]:
+        whole = np.add(other["verified_seconds"], sketching)
+        return [
+            milliseconds(own["seconds"]), milliseconds(whole), times(whole, own["seconds"]),
+            milliseconds(own["prepared_seconds"]), milliseconds(other["seconds"]),
+            times(other["seconds"], own["prepared_seconds"]), milliseconds(other["verified_seconds"]),
+            times(other["verified_seconds"], own["prepared_seconds"]),
+            times(other["seconds"], own["seconds"]), times(other["verified_seconds"], own["seconds"]),
+        ]  # fmt: skip
+
+    return [
+        compare(run.built, run.ours, peer),
+        "Recall of verified answers, and precision of unverified ones (ours: all by sketches).",
+        markdown_table(
+            ["t", "answers", "our recall", "its recall", "our precision", "its precision"],
+            run.rows(quality, run.ours, loose, peer),
+        ),
+        "Milliseconds a query. *From values*: ours looks strings up, its are sketched, both verify. *Prepared*: "
+        "ours begins with looked-up groups and verifies, its begins with a sketch. The last two columns are its "
+        "prepared query against ours from values.",
+        markdown_table(
+            [
+                "t", "ours from values", "its", "times", "ours prepared", "its bare", "times", "its verified", "times",
+                "bare / ours from values", "verified / ours from values",
+            ],
+            run.rows(speed, run.ours, peer),
+        ),
+    ]  # fmt: skip
 
 
 def compare(built: Any, ours: Any, peer: Any) -> str:
@@ -118,45 +176,61 @@ def compare(built: Any, ours: Any, peer: Any) -> str:
         f"{np.mean(builds) / built['sketch_seconds']:.0f} times",
         f"- memory at query: datasketch {peer['pss'] / 1e6:.0f} MB without the sets, ours {ours['pss'] / 1e6:.0f} MB "
         f"with them: **1/{peer['pss'] / ours['pss']:.1f}**",
-        f"- sketching a query, not in its times below: {1000 * peer['query_sketch_seconds']:.2f} ms",
     ])  # fmt: skip
 
 
-def report(options: argparse.Namespace, work: Path) -> str:
-    sets, thresholds = Sets.load(options.sets), options.thresholds
-    built = child("ours.py", "build", options.sets, work)
-    child("ours.py", "ask", options.sets, work, "--thresholds", "0.5")  # kernels are compiled once after installing
-    ours, sketched, loose = (
-        child("ours.py", "ask", options.sets, work, *extra, "--thresholds", *thresholds)
-        for extra in ([], ["--plan", "sketches"], ["--plan", "sketches", "--unverified"])
-    )
-    expected = truths(sets, thresholds)
-    names = [
-        "t", "answers", "ms", "p99 ms", "recall", "precision", "by sketches", "all by sketches, ms", "recall",
-        "unverified precision",
-    ]  # fmt: skip
-    parts = ["# Containment search", machine(), describe(sets, built, ours)]
-    parts.append(markdown_table(names, our_rows(ours, sketched, loose, expected)))
-    if not options.without_peer:
-        peer = child("peer.py", options.sets, "--thresholds", *thresholds)
-        names = [
-            "t", "ours, verified ms", "datasketch bare ms", "verified ms", "bare / ours", "verified / ours",
-            "our recall", "its recall", "our unverified precision", "its",
+def report_plans(run: Run) -> list[str]:
+    """What the plan chose, beside what each would have taken."""
+    lists, sketches = run.forced("--plan", "postings"), run.forced("--plan", "sketches")
+
+    def row(right: list[set[int]], own: Any, by_lists: Any, by_sketches: Any) -> list[str]:
+        mine, one, other = (side["prepared_seconds"] for side in (own, by_lists, by_sketches))
+        return [
+            milliseconds(mine), milliseconds(one), milliseconds(other), milliseconds(np.minimum(one, other)),
+            f"{sum('sketches' in plans for plans in own['plans'])}/{len(mine)}",
+            f"{np.sum(np.less(other, one))}/{len(mine)}",
+            f"{recall(own['answers'], right):.3f}", f"{recall(by_sketches['answers'], right):.3f}",
         ]  # fmt: skip
-        parts += ["## Beside datasketch", compare(built, ours, peer)]
-        parts.append(markdown_table(names, peer_rows(ours, loose, peer, expected)))
-    return "\n\n".join(parts)
+
+    names = [
+        "t", "ms as planned", "all by posting lists", "all by sketches", "the quicker for each query", "by sketches",
+        "sketches quicker", "recall as planned", "by sketches",
+    ]  # fmt: skip
+    return ["Prepared queries, verified.", markdown_table(names, run.rows(row, run.ours, lists, sketches))]
+
+
+def report_million(run: Run) -> list[str]:
+    def row(right: list[set[int]], own: Any) -> list[str]:
+        return [
+            f"{np.mean([len(columns) for columns in right]):.1f}",
+            milliseconds(own["seconds"]), milliseconds(own["seconds"], 0.99), milliseconds(own["prepared_seconds"]),
+            f"{recall(own['answers'], right):.3f}", f"{precision(own['answers'], right):.2f}",
+        ]  # fmt: skip
+
+    names = ["t", "answers", "ms from values", "p99", "ms prepared", "recall", "precision"]
+    return [markdown_table(names, run.rows(row, run.ours))]
+
+
+REPORTS = {"peer": report_peer, "plans": report_plans, "million": report_million}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", type=Path)
+    parser.add_argument("what", choices=list(REPORTS))
+    parser.add_argument("--columns", type=int, help="fewer or more than usual")
+    parser.add_argument("--queries", type=int, default=90)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--thresholds", nargs="*", default=[f"{tenths / 10}" for tenths in range(1, 11)])
-    parser.add_argument("--without-peer", action="store_true")
     parser.add_argument("--report", type=Path)
     options = parser.parse_args()
+    lake = LAKES[options.what]
     with tempfile.TemporaryDirectory() as work:
-        emit(report(options, Path(work) / "segments"), options.report)
+        file = Path(work) / "sets.npz"
+        generate(file, lake.like, options.columns or lake.columns, lake.largest, options.queries, options.seed)
+        run = Run(file, options.thresholds, Path(work) / "segments")
+        title = f"# Containment search: {options.what}, seed {options.seed}"
+        parts = [title, machine(), describe(run.sets, run.built, run.ours), *REPORTS[options.what](run)]
+        emit("\n\n".join(parts), options.report)
 
 
 if __name__ == "__main__":

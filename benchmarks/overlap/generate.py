@@ -1,7 +1,4 @@
-"""Makes sets with the skew of Table 3.1 of Zhu's thesis and builds them into one segment, without Spark.
-
-    python benchmarks/overlap/generate.py DIR --like open_data --columns 20000
-    python benchmarks/overlap/generate.py DIR --like web_tables --columns 1000000
+"""Draws sets with the skew of Table 3.1 of Zhu's thesis.
 
 Columns draw from domains (countries, product numbers, …) of very different size. A domain's first tokens are its
 most popular. Both kinds keep about the thesis' mean set size (1,540 and 10); repeated draws of a token make sets
@@ -10,27 +7,14 @@ smaller than they were meant to be, which `mean` makes up for.
 
 from __future__ import annotations
 
-import argparse
-import json
-import shutil
-import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail._storage.segment import Segment, SegmentRef, SegmentWriter
-from dovetail.indexes.josie import JOSIE
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
-
-_REF = "segment-ref.json"
-_MEMORY = 6 << 30
 _BLOCK = 5_000  # columns whose tokens are made at once
 _COMMON = 100_000  # tokens that all domains share
 
@@ -89,48 +73,3 @@ def draw_sets(kind: Kind, columns: int, seed: int) -> Iterator[pa.LargeStringArr
         offsets = np.concatenate([[0], np.cumsum([len(ids) for ids in drawn])])
         for at in range(len(drawn)):
             yield text.slice(offsets[at], offsets[at + 1] - offsets[at])
-
-
-def generate(folder: Path, kind: Kind, columns: int, seed: int) -> dict[str, float]:
-    """Build the segment; returns seconds by index."""
-    folder.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=folder))
-    writer = SegmentWriter(folder / "segments")
-    builder = TOKENS.builder(scratch, _MEMORY)
-    seconds = {}
-    start = time.perf_counter()
-    for number, tokens in enumerate(draw_sets(kind, columns, seed)):
-        builder.add(Piece(number, tokens, np.ones(len(tokens), np.int64)))
-    seconds["draw"] = time.perf_counter() - start
-    counts = {"tables": 0}
-    for name, part in (("tokens", builder), ("josie", JOSIE.builder(scratch, _MEMORY))):
-        start = time.perf_counter()
-        counts |= part.finish(writer, [1] * columns)
-        seconds[name] = time.perf_counter() - start
-    (folder / _REF).write_text(json.dumps(writer.finish(counts).to_json()))
-    shutil.rmtree(scratch)
-    return seconds
-
-
-def open_generated(folder: Path) -> Segment:
-    return Segment(folder / "segments", SegmentRef.from_json(json.loads((folder / _REF).read_text())))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--like", choices=KINDS, required=True)
-    parser.add_argument("--columns", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    seconds = generate(arguments.folder, KINDS[arguments.like], arguments.columns, arguments.seed)
-    reader = JOSIE.open(open_generated(arguments.folder))
-    tokens = reader.tokens.arrays
-    sizes, lists = reader.tokens.set_sizes(), np.diff(tokens.posting_offsets)
-    print(f"{tokens.columns:,} sets, largest {sizes.max():,}, mean {sizes.mean():,.0f}; {tokens.tokens:,} tokens")
-    print(f"{tokens.groups:,} distinct lists, longest {lists.max():,}, mean {lists.mean():.1f}")
-    print(f"seconds: {', '.join(f'{name} {value:.1f}' for name, value in seconds.items())}; costs {reader.costs}")
-
-
-if __name__ == "__main__":
-    main()

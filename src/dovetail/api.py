@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dovetail._storage.directory import Snapshot, open_snapshot
 from dovetail._storage.verify import Verification, verify_index
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.catalog.statistics import Skipped, failed_tables, statistics_of
-from dovetail.errors import UnknownName, unknown
+from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.join.equi import Joined
 from dovetail.join.verb import On, join_with
 from dovetail.lake.listing import matches
@@ -23,7 +24,7 @@ from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 from dovetail.search.lake import OpenSegment, find_table
 from dovetail.search.planner import Request, search
-from dovetail.search.results import Hits
+from dovetail.search.results import Hit, Hits, Source
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,14 +207,25 @@ class Lake:
         exact but which may miss a hit.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
-        return search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast))
+        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast))
+        return hits.of(Source(partial(join_with, self.segments), data))
 
-    def join(self, data: Any, table: str, on: On | None = None, how: str = "left") -> Joined:
-        """`data` joined with a table of the lake, on equal values as search counts them.
+    def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
+        """`data` joined with a table of the lake, on equal values as search counts them. Rows keep my order.
 
-        `on` is a pair of my column and theirs, or one name for both, or a list of these; without it the best pair is
-        found. `.table` of the answer is an Arrow table of text; rows keep my order.
+        `table` is its name or a hit; `lake.join(hit)` joins what was searched with. `on` is a pair of my column and
+        theirs, or one name for both, or a list of these; without it the hit's, or else the best pair is found. `.frame`
+        of the answer is of the kind that `data` is, `.table` an Arrow table of text.
         """
+        if isinstance(data, Hit):
+            if table is not None or data.source is None:
+                raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
+            data, table = data.source.data, data
+        if isinstance(table, Hit):
+            on = on or list(zip(table.on, table.columns, strict=True))
+            table = table.table
+        if table is None:
+            raise InputError("lake.join needs a table of the lake: its name, or a hit.")
         return join_with(self.segments, data, table, on, how)
 
     def find(self, value: str) -> Rows[Occurrence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
@@ -34,12 +34,17 @@ class Rows(list[T], Generic[T]):
     def to_pandas(self) -> pd.DataFrame:
         return self.to_arrow().to_pandas()
 
-    def _repr_html_(self) -> str:
+    def shown(self) -> tuple[Sequence[str], list[Sequence[Any]]]:
+        """What a person sees of them: headings, and a row of cells for each."""
         rows = self.to_dicts()
+        return list(rows[0]) if rows else [], [list(row.values()) for row in rows]
+
+    def _repr_html_(self) -> str:
+        headings, rows = self.shown()
         if not rows:
             return "<p>nothing</p>"
-        head = "".join(f"<th>{html.escape(str(name))}</th>" for name in rows[0])
+        head = "".join(f"<th>{html.escape(str(name))}</th>" for name in headings)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row.values()) + "</tr>" for row in rows
+            "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

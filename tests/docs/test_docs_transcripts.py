@@ -57,9 +57,12 @@ def test_examples(sample_index, tmp_path, monkeypatch, capsys):
     with without_spark(), transcripts.folder_with_sample_lake(tmp_path):
         program("examples/01_index.py").main()
         program("examples/02_look_around.py").main()
+        program("examples/03_search_and_join.py").main()
     said = capsys.readouterr().out
     assert "The second run read 0 files" in said
     assert "icao, such as AGGH" in said
+    assert "all 4 values of country" in said
+    assert "Switzerland" in said.splitlines()[-4]
 
 
 def test_the_demo_runs_commands_that_work(tmp_path):

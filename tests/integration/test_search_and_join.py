@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 
+import duckdb
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from dovetail.api import Lake
 from dovetail.cli.main import run
 from dovetail.errors import InputError, UnknownName
+from dovetail.frames import to_arrow
 from support.sample import SAMPLE_LAKE
 
 AIRPORTS = SAMPLE_LAKE / "transport" / "airports.csv"
@@ -124,6 +128,76 @@ def test_kinds_of_join(lake):
         lake.join(data, "geo/countries.csv", on=("code", "Code"), how="sideways")
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "duckdb"])
+def test_the_kind_of_frame_that_went_in_comes_out(lake, kind):
+    rows = {"code": ["CH", "xx", None, "DE"], "sold": [5, 7, 9, 11], "day": [datetime.date(2024, 1, 1)] * 4}
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+    frame = duckdb.from_arrow(pa.table(rows)) if kind == "duckdb" else make[kind](rows)
+    hit = next(hit for hit in lake.search(frame, on="code", k=50) if hit.table == "geo/countries.csv")
+    wide = hit.join()
+    assert type(wide) is type(frame)
+    assert isinstance(hit.preview(), type(frame))
+    found = pa.Table.from_pylist(to_arrow(wide).to_pylist())
+    assert found["code"].to_pylist() == ["CH", "xx", None, "DE"], "my rows, in my order"
+    assert found["sold"].to_pylist() == rows["sold"]
+    assert found["Name"].to_pylist() == ["Switzerland", None, None, "Germany"]
+    assert to_arrow(wide).equals(to_arrow(hit.join(frame))) and to_arrow(wide).equals(to_arrow(lake.join(hit).frame))
+    assert to_arrow(hit.join(how="semi"))["sold"].to_pylist() == [5, 11]
+    assert to_arrow(hit.preview(1))["sold"].to_pylist() == [5]
+
+
+def test_a_hit_joins_another_table_than_was_searched_with(lake):
+    hit = lake.search(["CH", "DE", "FR"], on="values", tables="geo/countries.csv")[0]
+    other = pd.DataFrame({"values": ["FR", "IT"]})
+    assert hit.join(other)["Name"].tolist() == ["France", "Italy"]
+    assert lake.join(other, hit).frame["Name"].tolist() == ["France", "Italy"]
+    with pytest.raises(UnknownName, match="no column"):
+        hit.join(pd.DataFrame({"v": ["FR"]}))
+    with pytest.raises(InputError, match="joined alone"):
+        lake.join(hit, "geo/countries.csv")
+    with pytest.raises(InputError, match="needs a table"):
+        lake.join(other)
+
+
+def test_a_file_comes_out_as_arrow_with_types(lake):
+    wide = lake.search(AIRPORTS, on="country", tables="geo/countries.csv")[0].join()
+    mine = pd.read_csv(AIRPORTS, keep_default_na=False)
+    assert isinstance(wide, pa.Table)
+    assert wide["lat"].to_pylist() == mine["lat"].tolist()
+
+
+def test_previews_are_the_first_joined_rows(lake):
+    for hit in lake.search("transport/flights.csv", on="carrier"):
+        inner = hit.join(how="inner")
+        assert hit.preview(7).equals(inner.slice(0, 7))
+
+
+def test_hits_show_as_a_table(lake):
+    hits = lake.search(AIRPORTS, on="country", tables="geo/countries.csv", k=1)
+    head, line = repr(hits).splitlines()
+    assert head.split() == ["#", "table", "on", "covers", "join", "brings"]
+    assert line.startswith("1  geo/countries.csv  country → Code  227 of 227  N:1")
+    assert "<td>country → Code</td>" in hits._repr_html_()
+    text = hits[0].explain()
+    assert 'ON mine."country" = theirs."Code"' in text
+    assert "(a key)" in text
+    assert "only there: " in text
+
+
+def test_nothing_is_explained(lake):
+    nothing = lake.search(["qqq", "www"], on="values")
+    assert repr(nothing) == "No column of the lake shares a value with values of query."
+    assert nothing._repr_html_() == f"<p>{nothing!r}</p>"
+    high = lake.search(["CH", "DE", "qqq", "www"], on="values", threshold=0.9)
+    assert repr(high).startswith(
+        "No column of the lake holds 90% of the values of values of query. The nearest: 3 columns"
+    )
+    assert len(high.nearest) == 3 and high.nearest[0].overlap == 2
+    many = lake.search(["CH", "DE", "qqq", "www"], on="values", min_overlap=3)
+    assert repr(many).startswith("No column of the lake shares 3 values with values of query. The nearest: 3 columns")
+    assert "no column to try" in repr(lake.search({"share": [0.25, 0.5, 0.75]}))
+
+
 def test_command_line(sample_index, tmp_path, capsys):
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -141,3 +215,25 @@ def test_command_line(sample_index, tmp_path, capsys):
     assert run([*command, "-o", str(tmp_path / "out.xls")]) == 2
     assert run(["search", str(AIRPORTS), "--on", "iso_contry", "--index", str(sample_index)]) == 2
     assert run(["search", "no-such.csv", "--index", str(sample_index)]) == 2
+
+
+def test_what_the_command_line_says_where_there_is_little(sample_index, tmp_path, capsys):
+    mine = tmp_path / "my notes.csv"
+    mine.write_text("year,flag\n" + "".join(f"{1950 + n},{'yn'[n % 2]}\n" for n in range(40)))
+    command = ["search", str(mine), "--index", str(sample_index)]
+    assert run(command) == 1
+    sentence, hint = capsys.readouterr().out.splitlines()
+    assert sentence.startswith("No table of the lake joins well with my notes.csv. The nearest: 3 columns share")
+    number = hint.split()[2]
+    assert hint == f"Try --min-overlap {number} to see them, or --on COLUMN to search with one column."
+    assert run([*command, "--min-overlap", number]) == 0
+    assert f"Try:  dovetail join '{mine}'" in capsys.readouterr().out
+    assert run([*command, "--on", "flag", "--fast", "--tables", "science/none.csv"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        "The sketches find nothing.",
+        "The exact answer:",
+        "No column that was asked for shares a value with flag of my notes.csv.",
+    ]
+    assert run([*command, "--on", "year", "--threshold", "0.999", "--tables", "geo/*"]) == 1
+    assert capsys.readouterr().out.endswith("Try a lower --threshold.\n")

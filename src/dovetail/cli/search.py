@@ -11,9 +11,7 @@ import click
 from dovetail.api import Lake
 from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
-from dovetail.search.results import Hit, Hits
-
-_SHOWN_COLUMNS = 3
+from dovetail.search.results import LOOSE, NUMBERS, Hit, Hits
 
 
 @click.command("search", short_help="Find the tables that join with mine.")
@@ -71,24 +69,32 @@ def search_command(
     elif as_json:
         print_json(hits.to_json())
     elif fast:
-        _print(hits)
-        hits = _refined(hits, search())
-    elif hits:
-        _print(hits)
-        click.echo(f"Try:  dovetail join {query} {hits[0].table} --index {index}{_pairs(hits[0])} -o joined.parquet")
+        hits = _refined(hits, search(), query, index)
     else:
-        click.echo(_nothing(hits))
+        _say(hits, query, index)
     return 0 if hits else 1
 
 
-def _refined(about: Hits, exact: Hits) -> Hits:
-    """Say what the exact answer changes, and return it."""
+def _say(hits: Hits, query: str, index: Path) -> None:
+    if hits:
+        _print(hits)
+        click.echo(_next(query, index, hits[0]))
+    else:
+        click.echo(hits.sentence + _hint(hits))
+
+
+def _refined(about: Hits, exact: Hits, query: str, index: Path) -> Hits:
+    """Say what the sketches found and what the exact answer changes; return the latter."""
     pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (about, exact)]
-    if pairs[0] == pairs[1]:
-        click.echo("The exact answer is the same.")
+    if about:
+        _print(about)
+    else:
+        click.echo("The sketches find nothing.")
+    if about and pairs[0] == pairs[1]:
+        click.echo(f"The exact answer is the same.\n{_next(query, index, exact[0])}")
     else:
         click.echo("The exact answer:")
-        _print(exact)
+        _say(exact, query, index)
     return exact
 
 
@@ -99,35 +105,20 @@ def _chosen(hits: Hits, rank: int) -> Hit:
 
 
 def _print(hits: Hits) -> None:
-    rows = []
-    for hit in hits:
-        more = len(hit.brings) - _SHOWN_COLUMNS
-        brings = ", ".join(hit.brings[:_SHOWN_COLUMNS]) + (f" (+{more})" if more > 0 else "")
-        covers = f"{hit.overlap:,} of {hit.query_size:,}"
-        note = hit.warning.split(":")[0]
-        on = f"{', '.join(hit.on)} → {', '.join(hit.columns)}"
-        rows.append((hit.rank, hit.table, on, covers, hit.cardinality, brings, note))
-    print_table(("#", "table", "on", "covers", "join", "brings", ""), rows, numbers=("#", "covers"))
+    headings, rows = hits.shown()
+    print_table(headings, rows, NUMBERS, LOOSE)
 
 
-def _pairs(hit: Hit) -> str:
-    """The columns of a key; a single pair is what join finds by itself."""
-    if len(hit.on) < 2:
-        return ""
-    pairs = ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))
-    return f" --on {shlex.quote(pairs)}"
+def _next(query: str, index: Path, hit: Hit) -> str:
+    """The command that joins the best hit, ready to paste."""
+    on = ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))
+    command = ["dovetail", "join", query, hit.table, "--index", str(index), "--on", on, "-o", "joined.parquet"]
+    return f"Try:  {shlex.join(command)}"
 
 
-def _nothing(hits: Hits) -> str:
-    if hits.nearest is None:
-        what = (
-            "table of the lake holds a tuple of the key of"
-            if hits.how == "keys"
-            else "column of the lake shares a value with"
-        )
-        return f"No {what} {hits.query}."
-    near = hits.nearest
-    return (
-        f"No table joins well with {hits.query}. The nearest: {near.table}, {near.columns[0]} shares {near.overlap:,} "
-        f"of the {near.query_size:,} values of {near.on[0]}. Try --min-overlap 2 to see such hits."
-    )
+def _hint(hits: Hits) -> str:
+    """How to see what was not good enough."""
+    least = min((hit.overlap for hit in hits.nearest), default=0)
+    if hits.how == "containment" and least:
+        return "\nTry a lower --threshold."
+    return f"\nTry --min-overlap {least} to see them, or --on COLUMN to search with one column." if least > 1 else ""

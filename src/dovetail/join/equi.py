@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError
+from dovetail.frames import like, typed
 from dovetail.normalise import decide, normalise
 
 KINDS = {
@@ -28,46 +30,91 @@ _SUFFIX = "_right"
 
 @dataclass(frozen=True)
 class Joined:
-    """The joined table and what matched. Rows are in the order of the left table, then of the right one."""
+    """What joined. Rows are in the order of the left table, then of the right one."""
 
-    table: pa.Table
+    left: pa.Table = field(repr=False)  # of text, whole
+    right: pa.Table = field(repr=False)
+    places: pa.Table = field(repr=False)  # for each joined row, which of the left and which of the right table
+    data: Any = field(repr=False)  # what the left table was made of; null where it was a file
     on: tuple[tuple[str, str], ...]  # pairs of a left and a right column
     how: str
-    left_rows: int
-    right_rows: int
     matched_left: int
     matched_right: int
     unmatched: tuple[str, ...]  # a sample of the left table's keys
 
+    @property
+    def left_rows(self) -> int:
+        return int(self.left.num_rows)
+
+    @property
+    def right_rows(self) -> int:
+        return int(self.right.num_rows)
+
+    @property
+    def rows(self) -> int:
+        return int(self.places.num_rows)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The joined rows as text, as it stands in the files."""
+        return like(self.left, self.places["left"], self._of_right(self.right))
+
+    @cached_property
+    def frame(self) -> Any:
+        """The joined rows as the kind of frame that went in, with its types; an Arrow table for a file."""
+        mine = typed(self.left) if self.data is None else self.data
+        return like(mine, self.places["left"], self._of_right(typed(self.right)))
+
+    def _of_right(self, columns: pa.Table) -> pa.Table:
+        if "right" not in self.places.column_names:
+            return pa.table({})
+        taken = set(self.left.column_names)
+        names = []
+        for name in columns.column_names:
+            while name in taken:
+                name += _SUFFIX
+            taken.add(name)
+            names.append(name)
+        return columns.take(self.places["right"]).rename_columns(names)
+
     def report(self) -> dict[str, Any]:
-        return {**{name: value for name, value in vars(self).items() if name != "table"}, "rows": self.table.num_rows}
+        names = ("on", "how", "left_rows", "right_rows", "matched_left", "matched_right", "unmatched", "rows")
+        return {name: getattr(self, name) for name in names}
 
 
-def equi_join(left: pa.Table, right: pa.Table, on: Sequence[tuple[str, str]], how: str) -> Joined:
-    """Join on equal tokens in every pair of columns. Null never joins."""
+def equi_join(
+    left: pa.Table,
+    right: pa.Table,
+    on: Sequence[tuple[str, str]],
+    how: str,
+    data: Any = None,
+    first: int | None = None,
+) -> Joined:
+    """Join on equal tokens in every pair of columns. Null never joins. With `first`, only so many rows are joined."""
     if how not in KINDS:
         raise InputError(f"There is no join {how!r}. The kinds are: {', '.join(KINDS)}.")
     codes = _key_codes([_common_codes(_tokens(left[mine]), _tokens(right[theirs])) for mine, theirs in on])
-    _refuse_explosion(*codes)
     mine, theirs = ((a >= 0) & np.isin(a, b) for a, b in (codes, codes[::-1]))
+    lost = left.select([pair[0] for pair in on]).filter(pa.array(~mine & (codes[0] >= 0)))
+    if first is not None:
+        codes[0][np.flatnonzero(mine)[first:]] = -1
+    _refuse_explosion(*codes)
     sides = [
         pa.table({"key": pa.array(code, mask=code < 0), side: np.arange(len(code))})
         for code, side in zip(codes, ("left", "right"), strict=True)
     ]
     places = sides[0].join(sides[1], keys="key", join_type=KINDS[how])
     order = [(side, "ascending") for side in ("left", "right") if side in places.column_names]
-    places = places.sort_by(order)
-    lost = left.select([pair[0] for pair in on]).filter(pa.array(~mine & (codes[0] >= 0)))
     unmatched = pc.unique(pc.binary_join_element_wise(*lost.columns, " | ") if len(on) > 1 else lost.column(0))
     return Joined(
-        _assemble(left, right, places), tuple(on), how, left.num_rows, right.num_rows,
+        left, right, places.sort_by(order).slice(0, first), data, tuple(on), how,
         int(mine.sum()), int(theirs.sum()), tuple(unmatched.slice(0, 5).to_pylist()),
     )  # fmt: skip
 
 
 def _key_codes(columns: list[tuple[Any, Any]]) -> tuple[Any, Any]:
     """The codes of several columns as one, the same on both sides for the same tuple; -1 where one of them is null."""
-    left, right = columns[0]
+    left, right = (np.array(codes) for codes in columns[0])
     for more in columns[1:]:
         both, other = (np.concatenate(sides).astype(np.int64) for sides in ((left, right), more))
         _, codes = np.unique(both * (1 << 32) + other, return_inverse=True)
@@ -87,7 +134,7 @@ def _common_codes(left: pa.ChunkedArray, right: pa.ChunkedArray) -> tuple[Any, A
     both = pa.chunked_array([*left.chunks, *right.chunks], pa.large_string()).combine_chunks()
     both = both.combine_chunks() if isinstance(both, pa.ChunkedArray) else both
     codes = both.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes[: len(left)], codes[len(left) :]
+    return codes[: len(left)].copy(), codes[len(left) :]
 
 
 def _refuse_explosion(left: Any, right: Any) -> None:
@@ -97,17 +144,3 @@ def _refuse_explosion(left: Any, right: Any) -> None:
     rows = int(counts[0] @ counts[1])
     if rows > MOST_ROWS:
         raise InputError(f"Stopped before joining: the join would have {rows:,} rows, more than {MOST_ROWS:,}.")
-
-
-def _assemble(left: pa.Table, right: pa.Table, places: pa.Table) -> pa.Table:
-    found = left.take(places["left"])
-    if "right" not in places.column_names:
-        return found
-    taken = set(left.column_names)
-    for name, column in zip(right.column_names, right.take(places["right"]).columns, strict=True):
-        title = name
-        while title in taken:
-            title += _SUFFIX
-        taken.add(title)
-        found = found.append_column(title, column)
-    return found

@@ -22,8 +22,15 @@ On = str | Pair | Sequence[str | Pair]
 """My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these."""
 
 
-def join_with(segments: Sequence[OpenSegment], data: Any, table: str, on: On | None, how: str) -> Joined:
-    """`data` joined with a table of the lake."""
+def join_with(
+    segments: Sequence[OpenSegment],
+    data: Any,
+    table: str,
+    on: On | None = None,
+    how: str = "left",
+    first: int | None = None,
+) -> Joined:
+    """`data` joined with a table of the lake. With `first`, only so many rows are joined."""
     segment, number = find_table(segments, table, "The index has no table")
     best = _best_columns(segments, data, table) if on is None else None
     left = _rows(data, segments)
@@ -33,7 +40,7 @@ def join_with(segments: Sequence[OpenSegment], data: Any, table: str, on: On | N
         for side, name in zip((left, right), pair, strict=True):
             if name not in side.column_names:
                 raise UnknownName(unknown("There is no column", name, side.column_names))
-    return equi_join(left, right, pairs, how)
+    return equi_join(left, right, pairs, how, None if isinstance(data, str | Path) else data, first)
 
 
 def _pairs(on: On, mine: list[str], theirs: list[str]) -> list[Pair]:

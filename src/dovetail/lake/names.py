@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+_MADE_UP = re.compile(r"column_\d+(_\d+)?")
+
+
+def is_made_up(name: str) -> bool:
+    """Whether `distinct_names` has, or could have, given this name to a column without one."""
+    return _MADE_UP.fullmatch(name) is not None
 
 
 def distinct_names(cells: Iterable[str | None]) -> tuple[str, ...]:

@@ -31,9 +31,13 @@ class Match:
     overlap: int
 
     @property
+    def table(self) -> str:
+        return self.segment.names[int(self.segment.table_of[self.column])]
+
+    @property
     def order(self) -> tuple[int, str, int]:
         """Most first; ties by table, then by the column's place in it."""
-        return (-self.overlap, self.segment.names[self.segment.table_of[self.column]], self.column)
+        return (-self.overlap, self.table, self.column)
 
 
 @dataclass(frozen=True)

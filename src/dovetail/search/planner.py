@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,7 @@ from dovetail.search.results import Hit, Hits
 # Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
 _SENSIBLE = ("text", "mixed", "integer", "date", "timestamp")
 _TRIED_A_COLUMN = 20
+_NEAREST = 3
 
 
 @dataclass(frozen=True)
@@ -45,45 +46,14 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
     table = query_table(request.data, segments)
     but = "" if request.include_self else table.path
     allowed = [segment.allowed(request.tables, but) for segment in segments]
-    how = "overlap" if threshold is None else "containment"
     names = () if request.on is None else key_names(table, request.on)
+    asked = _Asked(segments, request, threshold, table, allowed, names[0] if names else None)
     if len(names) > 1:
-        return _search_key(segments, table, names, request, threshold, allowed, begun)
-    if names:
-        column = table.column(names[0])
-        if column.size == 0:
-            raise InputError(f"{column.name} of {table.name} has no values to join on: all are empty or null markers.")
-        matches = _ask(segments, column, request, threshold, request.k, allowed)
-        evidence = Evidence(table, column)
-        hits = [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
-        return Hits(hits, table.name, how, not request.fast, time.perf_counter() - begun)
-    found = [hit for column in _sensible(table) for hit in _tried(segments, table, column, request, threshold, allowed)]
-    best = _best_of_each_table(found)
-    good = [hit for hit in best if hit.score >= POOR or request.min_overlap > 1 or threshold is not None]
-    hits = [replace(hit, rank=rank) for rank, hit in enumerate(good[: request.k], 1)]
-    nearest = best[0] if best and not hits else None
-    return Hits(hits, table.name, how, not request.fast, time.perf_counter() - begun, nearest)
-
-
-def _search_key(
-    segments: Sequence[OpenSegment],
-    table: QueryTable,
-    names: tuple[str, ...],
-    request: Request,
-    threshold: Fraction | None,
-    allowed: list[Any],
-    begun: float,
-) -> Hits:
-    """Tables that hold the tuples of several columns of mine."""
-    if request.fast:
-        raise InputError("Sketches are of single columns: leave out --fast, or name one column.")
-    key = query_key(table, names)
-    k, floor = request.k, request.min_overlap
-    if threshold is not None:
-        k, floor = sum(map(len, allowed)) + 1, max(floor, least_overlap(threshold, key.size))
-    matches, exact = engine.together(segments, key, k, floor, allowed)
-    hits = [key_hit(key, match, rank) for rank, match in enumerate(matches, 1)]
-    return Hits(hits, table.name, "keys", exact, time.perf_counter() - begun)
+        return asked.key(names, begun)
+    hits = asked.one_column(names[0]) if names else asked.every_column()
+    nothing, nearest = ("", []) if hits else asked.nothing()
+    how = "overlap" if threshold is None else "containment"
+    return Hits(hits, table.name, how, not request.fast, time.perf_counter() - begun, nothing, nearest)
 
 
 def _checked(request: Request) -> Fraction | None:
@@ -105,36 +75,93 @@ def _sensible(table: QueryTable) -> list[QueryColumn]:
     return [column for column in table.columns if column.type.kind in _SENSIBLE and column.size > 1]
 
 
-def _ask(
-    segments: Sequence[OpenSegment],
-    column: QueryColumn,
-    request: Request,
-    threshold: Fraction | None,
-    k: int,
-    allowed: list[Any],
-) -> list[Match]:
-    if threshold is None:
-        return engine.top(segments, column.tokens, k, request.min_overlap, allowed, request.fast)
-    return engine.containing(segments, column.tokens, threshold, request.min_overlap, allowed, request.fast)
+@dataclass(frozen=True)
+class _Pair:
+    """A column of mine and one of the lake, and what they are worth together."""
+
+    score: float
+    match: Match
+    evidence: Evidence
+
+    def hit(self, rank: int = 0) -> Hit:
+        return self.evidence.hit(self.match, rank, self.score)
 
 
-def _tried(
-    segments: Sequence[OpenSegment],
-    table: QueryTable,
-    column: QueryColumn,
-    request: Request,
-    threshold: Fraction | None,
-    allowed: list[Any],
-) -> list[Hit]:
-    matches = _ask(segments, column, request, threshold, max(request.k, _TRIED_A_COLUMN), allowed)
-    evidence = Evidence(table, column)
-    return [evidence.hit(match) for match in matches]
+@dataclass(frozen=True)
+class _Asked:
+    """One request, and what it is asked of."""
 
+    segments: Sequence[OpenSegment]
+    request: Request
+    threshold: Fraction | None
+    table: QueryTable
+    allowed: list[Any]
+    on: str | None
 
-def _best_of_each_table(hits: list[Hit]) -> list[Hit]:
-    """One hit a table, on its best pair of columns, best first."""
-    ordered = sorted(hits, key=lambda hit: (-hit.score, -hit.overlap, hit.table, hit.columns, hit.on))
-    best: dict[str, Hit] = {}
-    for hit in ordered:
-        best.setdefault(hit.table, hit)
-    return list(best.values())
+    def key(self, names: tuple[str, ...], begun: float) -> Hits:
+        """Tables that hold the tuples of several columns of mine."""
+        if self.request.fast:
+            raise InputError("Sketches are of single columns: leave out --fast, or name one column.")
+        key = query_key(self.table, names)
+        k, floor = self.request.k, self.request.min_overlap
+        if self.threshold is not None:
+            k, floor = sum(map(len, self.allowed)) + 1, max(floor, least_overlap(self.threshold, key.size))
+        matches, exact = engine.together(self.segments, key, k, floor, self.allowed)
+        hits = [key_hit(key, match, rank) for rank, match in enumerate(matches, 1)]
+        where = " that was asked for" if self.request.tables else " of the lake"
+        least = "a tuple" if floor == 1 else f"{floor:,} tuples"
+        nothing = "" if hits else f"No table{where} holds {least} of {', '.join(names)} of {self.table.name}."
+        return Hits(hits, self.table.name, "keys", exact, time.perf_counter() - begun, nothing)
+
+    def one_column(self, name: str) -> list[Hit]:
+        column = self.table.column(name)
+        if column.size == 0:
+            raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null markers.")
+        evidence = Evidence(self.segments, column)
+        matches = self._ask(column, self.request.k)
+        return [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
+
+    def every_column(self) -> list[Hit]:
+        """The best pair of columns of each table. What is poor is left out, unless the user has said what is not."""
+        best = self._best_of_each_table(self._ask)
+        said = self.request.min_overlap > 1 or self.threshold is not None
+        good = [pair for pair in best if said or pair.score >= POOR]
+        return [pair.hit(rank) for rank, pair in enumerate(good[: self.request.k], 1)]
+
+    def nothing(self) -> tuple[str, list[Hit]]:
+        """That there is no hit, and what comes nearest."""
+        request, name = self.request, self.table.name
+        columns = _sensible(self.table) if self.on is None else [self.table.column(self.on)]
+        if not columns:
+            return f"{name} has no column to try: none of text, whole numbers or dates with more than one value.", []
+        nearest = [pair.hit() for pair in self._best_of_each_table(self._most)[:_NEAREST]]
+        mine = name if self.on is None else f"{self.on} of {name}"
+        where = " that was asked for" if request.tables else " of the lake"
+        if not nearest:
+            return f"No column{where} shares a value with {mine}.", []
+        if self.threshold is not None:
+            return f"No column{where} holds {float(self.threshold):.0%} of the values of {mine}.", nearest
+        if request.min_overlap > 1:
+            return f"No column{where} shares {request.min_overlap:,} values with {mine}.", nearest
+        return f"No table{where} joins well with {mine}.", nearest
+
+    def _ask(self, column: QueryColumn, k: int) -> list[Match]:
+        least, fast = self.request.min_overlap, self.request.fast
+        if self.threshold is None:
+            return engine.top(self.segments, column.tokens, k, least, self.allowed, fast)
+        return engine.containing(self.segments, column.tokens, self.threshold, least, self.allowed, fast)
+
+    def _most(self, column: QueryColumn, k: int) -> list[Match]:
+        return engine.top(self.segments, column.tokens, k, 1, self.allowed)
+
+    def _best_of_each_table(self, ask: Callable[[QueryColumn, int], list[Match]]) -> list[_Pair]:
+        """The best pair of columns of each table, best first."""
+        pairs = []
+        for column in _sensible(self.table) if self.on is None else [self.table.column(self.on)]:
+            evidence = Evidence(self.segments, column)
+            for match in ask(column, max(self.request.k, _TRIED_A_COLUMN)):
+                pairs.append(_Pair(evidence.strength(match), match, evidence))
+        best: dict[str, _Pair] = {}
+        for pair in sorted(pairs, key=lambda pair: (-pair.score, *pair.match.order)):
+            best.setdefault(pair.match.table, pair)
+        return list(best.values())

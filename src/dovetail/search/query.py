@@ -15,6 +15,7 @@ import pyarrow as pa
 from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
+from dovetail.frames import to_arrow
 from dovetail.lake.layout import Layout
 from dovetail.lake.names import distinct_names
 from dovetail.lake.reader import read, settle
@@ -67,7 +68,7 @@ def query_table(data: Any, segments: Sequence[OpenSegment]) -> QueryTable:
 
 def as_batches(data: Any) -> list[pa.RecordBatch]:
     """A frame or some values as batches of raw strings."""
-    table = _as_arrow(data)
+    table = to_arrow(data)
     columns = distinct_names(flat_names(table.schema))
     batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     return [string_batch(batch, tuple(columns)) for batch in batches]
@@ -125,34 +126,3 @@ def _rows(token_of: Array, raw: Array) -> Array:
     """Tokens of rows from tokens of raw values and raw values of rows."""
     found: Array = np.append(token_of, -1)[raw]
     return found
-
-
-def _as_arrow(data: Any) -> pa.Table:
-    if isinstance(data, pa.Table):
-        return data
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
-    if isinstance(data, dict):
-        return pa.table({name: _values(values) for name, values in data.items()})
-    if hasattr(data, "to_arrow"):  # polars
-        found = data.to_arrow()
-        return found if isinstance(found, pa.Table) else pa.table({getattr(data, "name", "") or "values": found})
-    if hasattr(data, "columns") and hasattr(data, "itertuples"):  # pandas
-        return pa.table({str(name): _values(data[name]) for name in data.columns})
-    if isinstance(data, Sequence | set | frozenset | np.ndarray | pa.Array | pa.ChunkedArray) or hasattr(data, "array"):
-        return pa.table({str(getattr(data, "name", None) or "values"): _values(data)})
-    raise InputError(
-        f"Cannot search with a {type(data).__name__}: give a path, a table of the lake by name, a pandas, polars or "
-        "Arrow table, or a list of values."
-    )
-
-
-def _values(values: Any) -> Any:
-    """An Arrow array; values of several types in one column become text, as a file would have them."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    listed = values if hasattr(values, "dtype") else list(values)
-    try:
-        return pa.array(listed, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if value is None or value != value else str(value) for value in listed], pa.string())

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import html
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from dovetail._text import table_lines
 from dovetail.results import Rows
 
+if TYPE_CHECKING:
+    from dovetail.join.equi import Joined
+
 _FANS_OUT = 1.05
+_SHOWN_COLUMNS, _EXPLAINED_COLUMNS = 3, 12
+_PREVIEW = 5
+_MANY = 0.5  # of my values, so that one wonders why it is no hit
+HEADINGS = ("#", "table", "on", "covers", "join", "brings", "")
+NUMBERS = ("#", "covers")
+LOOSE = {"table": 30, "on": 24, "brings": 16}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a hit comes from: the lake, as what joins with it, and what was searched with."""
+
+    join: Callable[..., Joined]  # join_with of an open lake
+    data: Any
 
 
 @dataclass(frozen=True)
@@ -35,6 +55,7 @@ class Hit:
     unmatched: tuple[str, ...]
     only_there: tuple[str, ...]
     brings: tuple[str, ...]  # the table's other columns
+    source: Source | None = field(default=None, repr=False, compare=False)
 
     @property
     def fans_out(self) -> float:
@@ -48,41 +69,91 @@ class Hit:
             return ""
         return f"fans out ×{self.fans_out:,.1f}: {self.joined_rows:,} rows from {self.matched_rows:,} of yours"
 
+    def join(self, data: Any = None, how: str = "left") -> Any:
+        """The table joined to `data`, or else to what was searched with, as the same kind of frame."""
+        return self._joined(data, how).frame
+
+    def preview(self, rows: int = _PREVIEW) -> Any:
+        """The first joined rows, as the same kind of frame."""
+        return self._joined(None, "inner", rows).frame
+
+    def _joined(self, data: Any, how: str, first: int | None = None) -> Joined:
+        if self.source is None:
+            raise ValueError("this hit is of no lake; search with Lake.search")
+        mine = self.source.data if data is None else data
+        return self.source.join(mine, self.table, list(zip(self.on, self.columns, strict=True)), how, first)
+
     def to_dict(self) -> dict[str, Any]:
-        fields: dict[str, Any] = {n: list(v) if isinstance(v, tuple) else v for n, v in vars(self).items()}
+        fields = {name: value for name, value in vars(self).items() if name != "source"}
+        lists = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}
         shares = {name: round(fields[name], 6) for name in ("score", "containment", "jaccard")}
-        return {**fields, **shares, "fans_out": round(self.fans_out, 3), "warning": self.warning or None}
+        return {**fields, **lists, **shares, "fans_out": round(self.fans_out, 3), "warning": self.warning or None}
 
     def explain(self) -> str:
         """Why this is a hit, in a few lines."""
         mine, theirs = ", ".join(self.on), ", ".join(self.columns)
-        share = "all" if self.overlap == self.query_size else f"{self.overlap:,} of"
+        share = (
+            f"all {self.query_size:,}"
+            if self.overlap == self.query_size
+            else f"{self.overlap:,} of the {self.query_size:,}"
+        )
         things = "values" if len(self.on) == 1 else "tuples"
-        each = "each once (a key)" if self.cardinality.endswith(":1") else "some of them repeatedly"
+        key = " (a key)" if self.column_size == self.table_rows else ""
+        each = f"each once{key}" if self.cardinality.endswith(":1") else "some of them in several rows"
         lines = [
-            f"{self.table}, {theirs}: {share} {self.query_size:,} {things} of {mine} are among its "
-            f"{self.column_size:,}, {each}: {self.cardinality}.",
+            f"{self.table}, {theirs}: {share} {things} of {mine} are among its {self.column_size:,}, "
+            f"{each}: {self.cardinality}.",
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows"
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
-            f"  brings: {_listed(self.brings)}",
+            f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
+            f"  in SQL, but for folding: … LEFT JOIN {_quoted(self.table)} AS theirs "
+            f"ON {_equal(self.on, self.columns)}",
         ]
         return "\n".join(lines)
 
+    def cells(self) -> tuple[Any, ...]:
+        """The hit as a line of a table, under HEADINGS."""
+        brings = _some(self.brings, _SHOWN_COLUMNS)
+        on = f"{', '.join(self.on)} → {', '.join(self.columns)}"
+        covers = f"{self.overlap:,} of {self.query_size:,}"
+        return (self.rank, self.table, on, covers, self.cardinality, brings, self.warning.split(":")[0])
+
 
 class Hits(Rows[Hit]):
-    """The hits of one search, best first."""
+    """The hits of one search, best first. Shows as a table, or says why there is none."""
 
     def __init__(
-        self, rows: Any, query: str, how: str, exact: bool, seconds: float, nearest: Hit | None = None
+        self, rows: Any, query: str, how: str, exact: bool, seconds: float, nothing: str = "", nearest: Any = ()
     ) -> None:
         super().__init__(rows)
         self.query = query
         self.how = how
         self.exact = exact  # whether nothing can be missing; the numbers of a hit are exact in any case
         self.seconds = seconds
-        self.nearest = nearest  # where nothing joins well: the best of the poor ones
+        self.nothing = nothing  # where there are no hits: that there are none
+        self.nearest: list[Hit] = list(nearest)  # and the best of those that were not good enough
+
+    def of(self, source: Source) -> Hits:
+        """The same hits, which can be joined."""
+        bound = [[replace(hit, source=source) for hit in hits] for hits in (self, self.nearest)]
+        return Hits(bound[0], self.query, self.how, self.exact, self.seconds, self.nothing, bound[1])
+
+    @property
+    def sentence(self) -> str:
+        """Where there are no hits: what was looked for, and what comes nearest."""
+        return f"{self.nothing} {_nearest(self.nearest)}".strip()
+
+    def shown(self) -> tuple[tuple[str, ...], list[Any]]:
+        return HEADINGS, [hit.cells() for hit in self]
+
+    def __repr__(self) -> str:
+        headings, rows = self.shown()
+        return "\n".join(table_lines(headings, rows, NUMBERS, LOOSE)) if rows else self.sentence
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() if self else f"<p>{html.escape(self.sentence)}</p>"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -92,6 +163,35 @@ class Hits(Rows[Hit]):
             "seconds": round(self.seconds, 6),
             "hits": self.to_dicts(),
         }
+
+
+def _nearest(hits: list[Hit]) -> str:
+    """Columns that share some values, but too few, or such as are everywhere."""
+    if not hits:
+        return ""
+    least, most = min(hit.overlap for hit in hits), max(hit.overlap for hit in hits)
+    number = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    columns = list(dict.fromkeys(hit.on for hit in hits))
+    of = f"of the {hits[0].query_size:,} values of {hits[0].on[0]}" if len(columns) == 1 else "of your values"
+    share = "1 column shares" if len(hits) == 1 else f"{len(hits)} columns share"
+    such = list(dict.fromkeys(value for hit in hits for value in hit.matched[:_SHOWN_COLUMNS]))
+    names = "; ".join(f"{hit.table}, {hit.columns[0]}" for hit in hits)
+    why = " Such values are too common or too few to tell." if min(hit.containment for hit in hits) >= _MANY else ""
+    return f"The nearest: {share} {number} {of} ({', '.join(such[:_SHOWN_COLUMNS])}): {names}.{why}"
+
+
+def _some(names: tuple[str, ...], most: int) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" (+{more})" if more > 0 else "")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _equal(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:
+    pairs = zip(mine, theirs, strict=True)
+    return " AND ".join(f"mine.{_quoted(left)} = theirs.{_quoted(right)}" for left, right in pairs)
 
 
 def _listed(values: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from dovetail._text import one_line
 from dovetail.cli import output
 
 
@@ -26,9 +27,9 @@ def test_counts():
 
 
 def test_cells_stay_on_their_line_and_cannot_move_the_cursor():
-    assert output.one_line("two\nlines\tand \x1b[2J more") == "two lines and �[2J more"
-    assert output.one_line(1234567) == "1,234,567"
-    assert output.one_line(True) == "yes"
+    assert one_line("two\nlines\tand \x1b[2J more") == "two lines and �[2J more"
+    assert one_line(1234567) == "1,234,567"
+    assert one_line(True) == "yes"
 
 
 def test_a_narrow_terminal_shortens_loose_columns_only(monkeypatch, capsys):

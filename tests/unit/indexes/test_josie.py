@@ -21,8 +21,8 @@ from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
 
 PLENTY = 1 << 30
-FREE = Costs(0.0, 0.0, 1000.0, 1000.0)  # sets cost nothing: they are read as soon as anything is gained
-DEAR = Costs(1e6, 1e6, 0.001, 0.001)
+FREE = Costs(0.0, 0.0, 1000.0, 1000.0, 1.0)  # sets cost nothing: they are read as soon as anything is gained
+DEAR = Costs(1e6, 1e6, 0.001, 0.001, 1.0)
 
 
 def build(folder: Path, columns: list[set[str]], memory_bytes: int = PLENTY) -> Segment:
@@ -95,7 +95,7 @@ def skewed(tmp_path_factory) -> tuple[list[set[str]], JosieReader]:
 @given(
     seed=st.integers(0, 1 << 30), size=st.sampled_from([1, 10, 100, 1000]), k=st.sampled_from([1, 3, 10, 50, 1000]),
     floor=st.sampled_from([1, 1, 5, 40]), masked=st.booleans(),
-    costs=st.sampled_from([None, FREE, DEAR, Costs(100.0, 1.0, 20.0, 1.0), Costs(50.0, 0.2, 500.0, 5.0)]),
+    costs=st.sampled_from([None, FREE, DEAR, Costs(100.0, 1.0, 20.0, 1.0, 9.0), Costs(50.0, 0.2, 500.0, 5.0, 1.0)]),
 )  # fmt: skip
 def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, costs):
     lake, reader = skewed
@@ -115,7 +115,7 @@ def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, co
 def test_reads_less_than_both_baselines_where_sets_are_cheap(skewed):
     lake, reader = skewed
     query = pa.array(sorted(max(lake, key=len)))
-    reader.costs, measured = Costs(1.0, 0.1, 1000.0, 1.0), reader.costs
+    reader.costs, measured = Costs(1.0, 0.1, 1000.0, 1.0, 9.0), reader.costs
     work = {how: reader.search(query, 3, how=how).work for how in HOW}
     reader.costs = measured
     assert work["josie"].list_items < work["merge_list"].list_items
@@ -194,7 +194,7 @@ def test_wrong_positions_and_costs_are_found(tmp_path):
     original = dict(pack._arrays)
     pack._arrays["posting_positions"] = original["posting_positions"] + np.uint32(1)
     assert [problem.split(": ")[1] for problem in JOSIE.check(segment)] == ["positions do not match the sets"]
-    pack._arrays.update(original, costs=np.full(4, np.nan))
+    pack._arrays.update(original, costs=np.full(5, np.nan))
     assert [problem.split(": ")[1] for problem in JOSIE.check(segment)] == [
         "a read cost is beyond what any machine needs"
     ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +19,20 @@ from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, plant
 from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
-from dovetail.indexes.lsh_ensemble.kernels import mark_candidates, sketch_hashes
+from dovetail.indexes.lsh_ensemble.kernels import _agrees, candidates_in, least_equal, mark_candidates, sketch_hashes
 from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
-from dovetail.indexes.lsh_ensemble.set_kernels import groups_of_tokens, overlap_from, verify_columns
+from dovetail.indexes.lsh_ensemble.query import RECALL
+from dovetail.indexes.lsh_ensemble.set_kernels import (
+    answer_by_postings,
+    find_prefix,
+    overlap_from,
+    sum_after,
+    verify_columns,
+)
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
 from dovetail.indexes.tokens.core import hash_tokens
+from dovetail.indexes.tokens.format import running_sum
 
 PLENTY = 1 << 30
 THRESHOLDS = [Fraction(tenths, 10) for tenths in range(1, 11)]
@@ -242,16 +251,64 @@ class TestTrees:
             assert keys == sorted(keys)
 
 
+class TestWholeSketches:
+    @pytest.mark.parametrize("permutations", [64, 128, 256])
+    def test_hardly_any_set_at_the_threshold_is_lost(self, permutations):
+        """By the binomial distribution, summed up exactly: one in a hundred, and 0.96 of 0.99 are 0.95."""
+        assert RECALL * 0.99 >= 0.95
+        for similarity in np.linspace(0.001, 1.0, 400):
+            least = least_equal(similarity, permutations)
+            assert least <= permutations
+            lost = sum(
+                comb(permutations, equal) * similarity**equal * (1 - similarity) ** (permutations - equal)
+                for equal in range(max(least, 0))
+            )
+            assert lost <= 0.01, similarity
+
+    @settings(max_examples=50)
+    @given(seed=st.integers(0, 1 << 32), bands=st.integers(1, 8), rows=st.integers(1, 8), need=st.integers(1, 60))
+    def test_candidates_meet_in_a_band_and_agree_as_a_whole(self, seed, bands, rows, need):
+        """Sketches that agree in a share of their values, which is another one for each column."""
+        rng = np.random.default_rng(seed)
+        width, asked = 64, 60
+        sketch = rng.integers(0, 1 << 32, width, dtype=np.uint32)
+        sizes = rng.integers(30, 200, 40)
+        signatures = np.where(
+            rng.random((width, 40)) < rng.random(40), sketch[:, None], rng.integers(0, 9, (width, 40))
+        )
+        signatures = signatures.astype(np.uint32)
+        layout = (np.array([0, 40]), np.arange(40, dtype=np.uint32), signatures.ravel(), plant(signatures, 8).ravel())
+        equal = signatures == sketch[:, None]
+        expected = [
+            column
+            for column in range(40)
+            if sizes[column] >= need
+            and any(np.all(equal[band * rows : (band + 1) * rows, column]) for band in range(bands))
+            and np.sum(equal[:, column]) >= least_equal(need / (asked + sizes[column] - need), width)
+        ]
+        options = (np.zeros(1, np.int64), np.array([bands]), np.array([rows]), sketch, layout, running_sum(sizes))
+        found, _ = candidates_in(*options, asked, need, np.empty(0, np.bool_))
+        assert found.tolist() == expected
+
+    @given(values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1), least=st.integers(-3, 120))
+    def test_agreement_is_counted(self, values, least):
+        one, other = (np.array(side, np.uint32) for side in zip(*values, strict=True))
+        signatures = np.stack([other, one], 1)
+        for kernel in (_agrees, _agrees.py_func):
+            assert kernel(signatures, 1, other, least) == (np.sum(one == other) >= least)
+
+
 class TestOverlap:
-    @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20), data=st.data())
-    def test_groups_of_tokens(self, sizes, data):
-        group_tokens = np.cumsum([0, *sizes])
-        tokens = np.array(sorted(data.draw(st.sets(st.integers(0, sum(sizes) - 1)))), np.int64)
-        groups, weights = np.unique(np.searchsorted(group_tokens, tokens, side="right") - 1, return_counts=True)
-        for kernel in (groups_of_tokens, groups_of_tokens.py_func):
-            found, after = kernel(tokens, group_tokens)
-            assert found.tolist() == groups.tolist()
-            assert (-np.diff(after)).tolist() == weights.tolist() and after[-1] == 0
+    @given(lengths=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5)), min_size=1), data=st.data())
+    def test_prefix_is_the_shortest_that_leaves_too_few(self, lengths, data):
+        """Of (tokens, postings) of each group: what follows the prefix has less than `need` tokens, and no sooner."""
+        tokens, postings = zip(*lengths, strict=True)
+        need = data.draw(st.integers(1, sum(tokens)))
+        groups, offsets = np.arange(len(tokens)), np.cumsum([0, *postings])
+        prefix = next(n for n in range(len(tokens) + 1) if sum(tokens[n:]) < need)
+        assert sum_after(np.array(tokens)).tolist() == [sum(tokens[n:]) for n in range(len(tokens) + 1)]
+        for kernel in (find_prefix, find_prefix.py_func):
+            assert kernel(groups, sum_after(np.array(tokens)), need, offsets) == (prefix, sum(postings[:prefix]))
 
     @given(
         members=st.sets(st.integers(0, 60)),
@@ -265,12 +322,48 @@ class TestOverlap:
         actual = sum(asked[group] for group in members if group in asked)
         held = np.array(sorted(members), np.uint32)
         for kernel in (overlap_from, overlap_from.py_func):
-            found = kernel(held, 0, len(held), groups, after, 0, 0, need)
+            found, _ = kernel(held, 0, len(held), groups, after, 0, 0, need)
             assert found == actual if actual >= need else found < need
         sets = (np.array([0, len(held)]), held, np.array([0, len(held)]))
-        columns, overlaps = verify_columns(np.zeros(1, np.uint32), sets, groups, after, need)
-        assert overlaps.tolist() == ([actual] if actual >= need else [])
-        assert len(columns) == len(overlaps)
+        for look_up, search in ((1.0, 0.0), (0.0, 1.0)):
+            columns, overlaps = verify_columns(np.zeros(1, np.uint32), sets, groups, after, need, look_up, search)
+            assert overlaps.tolist() == ([actual] if actual >= need else [])
+            assert len(columns) == len(overlaps)
+
+
+class TestPrefixFilter:
+    @settings(max_examples=300)
+    @given(
+        lake=st.lists(st.sets(st.integers(0, 15)), min_size=1, max_size=12),
+        asked=st.dictionaries(st.integers(0, 15), st.integers(1, 3), min_size=1),
+        searches=st.sampled_from([0.01, 0.3, 1.0, 3.0, 100.0]),
+        limit=st.sampled_from([0.0, 2.0, np.inf]),
+        data=st.data(),
+    )
+    def test_whatever_costs_say_answers_are_those_of_brute_force(self, lake, asked, searches, limit, data):
+        """Values are groups of up to three tokens each, of which the query may have fewer."""
+        need = data.draw(st.integers(1, sum(asked.values())))
+        rank = sorted(range(16), key=lambda value: sum(value in members for members in lake))
+        lake = [{rank.index(value) for value in members} for members in lake]
+        weights = {rank.index(value): weight for value, weight in asked.items()}
+        groups = np.array(sorted(weights), np.int64)
+        after = sum_after(np.array([weights[group] for group in groups.tolist()]))
+        holders = [[number for number, members in enumerate(lake) if group in members] for group in range(16)]
+        postings = (running_sum(np.array([*map(len, holders)])), np.array([*chain(*holders)], np.uint32))
+        set_groups = np.array([group for members in lake for group in sorted(members)], np.uint32)
+        sizes = np.array([3 * len(members) for members in lake])
+        sets = (running_sum(sizes // 3), set_groups, running_sum(sizes))
+        counts = np.zeros(len(lake), np.uint32)
+        prefix, _ = find_prefix(groups, after, need, postings[0])
+        columns, overlaps, _, _, cost = answer_by_postings(
+            groups, after, prefix, need, 1 << 62, postings, sets, np.empty(0, np.bool_), searches, limit, counts,
+            np.empty(len(lake) + 1, np.uint32),
+        )  # fmt: skip
+        shared = [sum(weights.get(group, 0) for group in members) for members in lake]
+        expected = {number: overlap for number, overlap in enumerate(shared) if overlap >= need}
+        found = dict(zip(columns.tolist(), overlaps.tolist(), strict=True))
+        assert found == (expected if cost <= limit else {})
+        assert not counts.any()
 
 
 class TestAnswers:
@@ -340,6 +433,51 @@ class TestAnswers:
         assert np.mean(close) >= 0.95
 
 
+class TestSegments:
+    """The same columns in one segment and in several: partitions differ, and what may differ with them is this."""
+
+    @settings(max_examples=12, deadline=None)
+    @given(seed=st.integers(0, 1 << 32), parts=st.integers(2, 5), tenths=st.integers(1, 10))
+    def test_only_what_sketches_miss_may_differ(self, tmp_path_factory, seed, parts, tenths):
+        rng = np.random.default_rng(seed)
+        lake, threshold = skewed_lake(rng, 120, 3000), Fraction(tenths, 10)
+        folder = tmp_path_factory.mktemp("parted")
+        members = [[*range(len(lake))], *(np.arange(part, len(lake), parts).tolist() for part in range(parts))]
+        readers = [LshEnsembleReader(build(folder, [sorted(lake[n]) for n in numbers])) for numbers in members]
+
+        def ask(query: set[str], **options: object) -> tuple[dict[int, int], dict[int, int]]:
+            """The answers of the one segment, and those of the others together."""
+            found = [
+                {numbers[column]: overlap for column, overlap in answers(reader, query, threshold, **options).items()}
+                for reader, numbers in zip(readers, members, strict=True)
+            ]
+            return found[0], {column: overlap for part in found[1:] for column, overlap in part.items()}
+
+        for query in [lake[n] for n in rng.integers(len(lake), size=6)]:
+            right = truth(lake, query, threshold)
+            assert ask(query, plan="postings") == (right, right)
+            for plan in (None, "sketches"):
+                assert all(found.items() <= right.items() for found in ask(query, plan=plan))
+            whole = self.similar(readers[0], lake, query, least_overlap(threshold, len(query)))
+            for found in ask(query, plan="sketches", verify=False):
+                assert all(column in whole if overlap < 0 else right[column] == overlap
+                           for column, overlap in found.items())  # fmt: skip
+
+    @staticmethod
+    def similar(reader: LshEnsembleReader, lake: Sequence[set[str]], query: set[str], need: int) -> set[int]:
+        """The columns that the comparison of whole sketches lets pass, whatever partitions there are."""
+        arrays = reader.arrays
+        asked = Sketch.of(arrays.parameters, hash_tokens(pa.array(sorted(query)))).values
+        found = set()
+        for number in range(arrays.partitions):
+            for column, sketch in zip(arrays.members(number).tolist(), arrays.matrices(number)[0].T, strict=True):
+                size = len(lake[column])
+                similarity = need / (len(query) + max(size, need) - need)
+                if size >= need and np.sum(sketch == asked) >= least_equal(similarity, len(asked)):
+                    found.add(column)
+        return found
+
+
 class TestEdges:
     @pytest.mark.parametrize("plan", [None, "sketches", "postings"])
     @pytest.mark.parametrize("size", [10, 1000])
@@ -360,11 +498,19 @@ class TestEdges:
         with pytest.raises(InputError, match="above 0 and at most 1"):
             reader.search(pa.array(["a"]), threshold)
 
-    def test_unknown_and_repeated_tokens(self, tmp_path):
+    def test_unknown_tokens_count(self, tmp_path):
         reader = LshEnsembleReader(build(tmp_path, [["a", "b"], ["a"], []]))
         assert answers(reader, {"a", "b", "c", "d"}, Fraction(1, 2)) == {0: 2}
-        found = reader.search(pa.array(["a", "a", None, "b"]), Fraction(1))
-        assert (found.columns.tolist(), found.overlaps.tolist()) == ([0], [2])
+        assert answers(reader, {"a", "b", "c", "d"}, Fraction(3, 5)) == {}
+
+    def test_a_prepared_query_can_be_asked_again(self, lake, reader, queries):
+        for query in queries[::9]:
+            prepared = reader.prepare(pa.array(sorted(query)))
+            for threshold in THRESHOLDS[::3]:
+                found = reader.search(prepared, threshold, plan="postings")
+                assert dict(zip(found.columns.tolist(), found.overlaps.tolist(), strict=True)) == truth(
+                    lake, query, threshold
+                )
 
     @pytest.mark.parametrize("lake", [[], [[]], [["a"]], [[str(i) for i in range(500)]]])
     def test_nothing_asked_or_nothing_there(self, tmp_path, lake):
@@ -379,7 +525,7 @@ class TestBuilding:
     def test_memory_changes_nothing(self, tmp_path, lake):
         columns = [sorted(values) for values in lake[:300]] * 2
         packs = [build(tmp_path, columns, memory).pack("lsh_ensemble") for memory in (1, 100_000, PLENTY)]
-        for name in packs[0].names():
+        for name in set(packs[0].names()) - {"costs"}:  # which are measured
             assert all(np.array_equal(pack[name], packs[0][name]) for pack in packs)
 
     @pytest.mark.parametrize("permutations", [64, 256])
@@ -393,6 +539,12 @@ class TestBuilding:
     def test_small_columns_have_no_sketch(self, lake, segment, reader):
         assert sorted(reader.arrays.columns.tolist()) == [n for n, values in enumerate(lake) if len(values) >= 128]
         assert list(LSH_ENSEMBLE.check(segment)) == []
+
+    @pytest.mark.parametrize("costs", [np.zeros(5), np.full(5, np.nan), np.ones(4)])
+    def test_impossible_costs_are_damage(self, segment, monkeypatch, costs):
+        monkeypatch.setitem(segment.pack("lsh_ensemble")._arrays, "costs", costs)
+        with pytest.raises(IndexDamaged, match="what the steps of a search cost"):
+            LshEnsembleReader(segment)
 
     @pytest.mark.parametrize("name", ["parameters", "lowers", "uppers", "offsets", "columns", "signatures", "trees"])
     def test_damage_is_found(self, segment, monkeypatch, name):

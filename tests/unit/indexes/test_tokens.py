@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS, TokenReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
+from dovetail.indexes.tokens.groups import ascending, weigh_groups
 from dovetail.indexes.tokens.kernels import find_tokens, group_lists, merge_repeats, spread, stable_order, transpose
+from dovetail.indexes.tokens.merge_kernels import merge_groups, take_lists
 
 Columns = list[list[list[str]]]  # columns, each of pieces, each of values
 
@@ -78,9 +81,13 @@ def test_equals_brute_force(tmp_path_factory, columns, memory_bytes):
 
 
 @settings(max_examples=30)
-@given(columns=columns_of_pieces)
-def test_spilling_changes_no_byte_of_the_arrays(tmp_path_factory, columns):
-    whole, spilled = (build(tmp_path_factory.mktemp("segments"), columns, memory) for memory in (PLENTY, 200))
+@given(columns=columns_of_pieces, large=st.sampled_from([1, 8, 1 << 18]), piece=st.sampled_from([1, 20, 1 << 23]))
+def test_spilling_changes_no_byte_of_the_arrays(tmp_path_factory, columns, large, piece):
+    whole = build(tmp_path_factory.mktemp("whole"), columns, PLENTY)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_LARGE", large), ("_PIECE", piece), ("_ENTRIES", piece)):
+            patch.setattr(f"dovetail.indexes.tokens.build.{name}", value)
+        spilled = build(tmp_path_factory.mktemp("spilled"), columns, 200)
     for name in whole.pack("tokens").names():
         np.testing.assert_array_equal(whole.pack("tokens")[name], spilled.pack("tokens")[name], name)
 
@@ -129,6 +136,40 @@ def test_kernels_equal_their_plain_form(columns):
         results[-1] += [order(by_hash, group_of, len(example)), expand(np.arange(len(example)), sizes)]
     for compiled, plain in zip(*results, strict=True):
         np.testing.assert_array_equal(compiled, plain)
+
+
+@given(lists=st.lists(st.sets(st.integers(0, 5), min_size=1).map(sorted), max_size=12))
+def test_equal_lists_get_one_number_though_all_hashes_meet(lists):
+    lengths = np.array([len(columns) for columns in lists], np.int64)
+    columns = np.array([column for members in lists for column in members], np.uint32)
+    starts, hashes = np.cumsum(lengths) - lengths, np.full(len(lists), 7, np.uint64)
+    order = np.lexsort((columns[starts], lengths))
+    for merge, take in ((merge_groups, take_lists), (merge_groups.py_func, take_lists.py_func)):
+        numbers, examples = merge(order, lengths, columns[starts], hashes, starts, columns)
+        offsets, members = take(starts, lengths, columns, examples)
+        distinct = [members[a:b].tolist() for a, b in pairwise(offsets)]
+        assert [distinct[number] for number in numbers] == lists
+        assert len(distinct) == len(set(map(tuple, distinct)))
+
+
+@given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20), data=st.data())
+def test_groups_of_tokens(sizes, data):
+    group_tokens = np.cumsum([0, *sizes])
+    ids = np.array(sorted(data.draw(st.lists(st.integers(0, sum(sizes) - 1)))), np.uint32)
+    groups, weights = np.unique(np.searchsorted(group_tokens, np.unique(ids), side="right") - 1, return_counts=True)
+    for kernel in (weigh_groups, weigh_groups.py_func):
+        found, weighed = kernel(ids, group_tokens)
+        assert found.tolist() == groups.tolist()
+        assert weighed.tolist() == weights.tolist()
+
+
+@pytest.mark.parametrize("bound", [1, 300, 1 << 11, 1 << 20, (1 << 32) - 1])
+@pytest.mark.parametrize("count", [0, 1, 200, 3000])
+def test_ids_ascending(count, bound):
+    ids = np.random.default_rng(count).integers(-1, bound, count)
+    expected = sorted(int(number) for number in ids if number >= 0)
+    for kernel in (ascending, ascending.py_func):
+        assert kernel(ids, bound).tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,20 @@ import numpy as np
 
 from dovetail._storage.segment import SegmentWriter
 from dovetail.indexes.josie import format as josie_format
-from dovetail.indexes.josie.core import Array, Costs
-from dovetail.indexes.josie.kernels import positions_of, time_lists, time_sets
+from dovetail.indexes.josie.core import Array, Costs, Postings, Scratch
+from dovetail.indexes.josie.kernels import merge_list, positions_of, time_sets
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
-_SAMPLES = 1000  # as in section 3.4.3
+_SETS = 1000  # as in section 3.4.3
+_QUERIES = 200  # columns whose values are asked for
 _CHUNKS = 10
-_MOST_ITEMS = 500_000  # of all samples together: some milliseconds
+_MOST_ITEMS = 500_000  # of all sampled sets, and of the lists of all sampled queries: some milliseconds
 _ROUNDS = 3  # one after another, so that a chunk has left the nearest cache when it is read again
-LEAST = Costs(s0=100.0, s1=0.2, l0=5.0, l1=0.2)
-MOST = Costs(s0=20_000.0, s1=100.0, l0=20_000.0, l1=100.0)
+_JUMP = (20.0, 200.0)  # nanoseconds to a far place in memory, on any machine: few samples do not tell it well
+LEAST = Costs(s0=0.0, s1=0.2, l0=0.0, l1=0.2, set_size=0.0)
+MOST = Costs(s0=_JUMP[1], s1=100.0, l0=_JUMP[1], l1=100.0, set_size=2.0**32)
 """No machine is outside of these; a fit to a tiny segment's few samples may be, and is moved to the nearest."""
 
 
@@ -43,59 +45,98 @@ class JosieBuilder:
 
 
 def measure(tokens: TokenArrays) -> Costs:
-    """Read costs from samples of this segment: sets and lists in chunks of like size, and a line through each."""
+    """Read costs from samples of this segment: sets in chunks of like size, queries, and a plane through each."""
     random = np.random.default_rng(0)
-    sets = _sample(random, tokens.set_group_offsets)
-    lists = _sample(random, tokens.posting_offsets)
-    counts = np.zeros(tokens.columns, np.int32)
-    ones = np.ones(min(_MOST_ITEMS, len(tokens.set_groups)), np.int64)
-
-    def read_sets(chunk: Array) -> int:
-        return time_sets(tokens.set_group_offsets, tokens.set_groups, chunk, ones)
-
-    def read_lists(chunk: Array) -> int:
-        return time_lists(tokens.posting_offsets, tokens.posting_columns, chunk, counts)
-
-    fitted = Costs(*_fit(sets, read_sets), *_fit(lists, read_lists))
+    sets = _sample(random, tokens.set_group_offsets, _SETS)
+    sizes = np.diff(tokens.set_group_offsets)[sets]
+    few = np.cumsum(sizes) <= _MOST_ITEMS
+    by_size = sets[few][np.argsort(sizes[few], kind="stable")]
+    chunks = [chunk for chunk in np.array_split(by_size, _CHUNKS) if len(chunk)]
+    queries = _queries(tokens, sets[:_QUERIES])
+    of_sets, of_lists = _fit(chunks, _set_reader(tokens)), _fit(queries, _list_reader(tokens))
+    fitted = Costs(*of_sets, *of_lists, _typical_size(tokens.set_group_offsets))
     return Costs(*np.clip(fitted, LEAST, MOST).tolist())
 
 
-def _sample(random: np.random.Generator, offsets: Array) -> Array:
-    """Some lists, by size, no more than can be read in a moment: half by lot, half as often as they have items.
-
-    Long lists are few, and are what searches meet.
-    """
+def _sample(random: np.random.Generator, offsets: Array, number: int) -> Array:
+    """Some lists in no order: half by lot, half as often as they have items, for long lists are what searches meet."""
     if not offsets[-1]:
         return np.empty(0, np.int64)
-    by_lot = random.integers(0, len(offsets) - 1, _SAMPLES // 2)
-    by_item = np.searchsorted(offsets, random.integers(0, offsets[-1], _SAMPLES // 2), side="right") - 1
-    chosen = random.permutation(np.unique(np.concatenate([by_lot, by_item])))
-    sizes = offsets[chosen + 1] - offsets[chosen]
-    few = (sizes > 0) & (np.cumsum(sizes) <= _MOST_ITEMS)
-    by_size: Array = chosen[few][np.argsort(sizes[few], kind="stable")]
-    return by_size
+    by_lot = random.integers(0, len(offsets) - 1, number // 2)
+    by_item = np.searchsorted(offsets, random.integers(0, offsets[-1], number // 2), side="right") - 1
+    return random.permutation(np.unique(np.concatenate([by_lot, by_item])))
 
 
-def _fit(sample: Array, read: Callable[[Array], int]) -> tuple[float, float]:
-    """Nanoseconds for each list and for each item in it; zeros where there is nothing to measure."""
-    read(sample)  # so that code is compiled and pages are mapped before the clock runs
-    chunks = [chunk for chunk in np.array_split(sample, _CHUNKS) if len(chunk)]
-    rounds = [[_time(read, chunk) for chunk in chunks] for _ in range(_ROUNDS)]
-    calling = min(_time(read, sample[:0])[1] for _ in range(_ROUNDS))
-    seen = []
-    for chunk, *times in zip(chunks, *rounds, strict=True):
-        items, nanoseconds = min(times, key=lambda one: one[1])  # the others were disturbed
-        seen.append((len(chunk), items, max(nanoseconds - calling, 1)))
-    if not seen:
+def _queries(tokens: TokenArrays, columns: Array) -> list[Array]:
+    """The groups of 1, 2, 3 … of the columns together, as far as their lists can be read in a moment."""
+    lengths = np.diff(tokens.posting_offsets)
+    queries: list[Array] = []
+    items, first = 0, 0
+    while first < len(columns):
+        together = columns[first : first + len(queries) + 1]
+        first += len(together)
+        sets = [tokens.set_groups[slice(*tokens.set_group_offsets[[c, c + 1]])] for c in together]
+        groups = np.unique(np.concatenate(sets)).astype(np.int64)
+        items += int(lengths[groups].sum())
+        if items > _MOST_ITEMS and queries:
+            break
+        queries.append(groups)
+    return queries
+
+
+def _typical_size(offsets: Array) -> float:
+    """How many groups the set has that a posting leads to, the median of all postings."""
+    sizes = np.sort(np.diff(offsets))
+    return float(sizes[np.searchsorted(np.cumsum(sizes), offsets[-1] / 2)]) if len(sizes) else 0.0
+
+
+Reader = Callable[[Array], tuple[int, int]]
+"""Reads what is named, and says how many lists or sets that was, and how many items or steps."""
+
+
+def _set_reader(tokens: TokenArrays) -> Reader:
+    ones = np.ones(max(1, int(np.diff(tokens.set_group_offsets).max(initial=0))), np.int64)
+
+    def read(columns: Array) -> tuple[int, int]:
+        return len(columns), time_sets(tokens.set_group_offsets, tokens.set_groups, columns, ones)
+
+    return read
+
+
+def _list_reader(tokens: TokenArrays) -> Reader:
+    """By MergeList-D as it is: counting, ranking and clearing are part of what an item costs."""
+    postings = Postings(tokens.posting_offsets, tokens.posting_columns, np.empty(0, np.uint32))
+    scratch = Scratch.of(tokens.columns)
+
+    def read(groups: Array) -> tuple[int, int]:
+        work = np.zeros(4, np.int64)
+        merge_list(postings, groups, np.ones(len(groups), np.int64), 10, 1, np.empty(0, np.bool_), scratch, work)
+        return int(work[0]), int(work[1])
+
+    return read
+
+
+def _fit(samples: list[Array], read: Reader) -> tuple[float, float]:
+    """Nanoseconds for each list, within reason, and for each item in it; zeros where there is nothing to measure."""
+    if not samples:
         return 0.0, 0.0
-    lists, items, times = np.array(seen, np.float64).T
-    # Relative errors count: else the few longest lists alone would decide.
-    (each, item), *_ = np.linalg.lstsq(np.stack([lists, items], 1) / times[:, None], np.ones(len(times)), rcond=None)
+    for sample in samples:
+        read(sample)  # so that code is compiled and pages are mapped before the clock runs
+    rounds = [[_time(read, sample) for sample in samples] for _ in range(_ROUNDS)]
+    calling = min(_time(read, samples[0][:0])[2] for _ in range(_ROUNDS))
+    best = [min(times, key=lambda one: one[2]) for times in zip(*rounds, strict=True)]  # the others were disturbed
+    lists, items, times = np.array(best, np.float64).T
+    times = np.maximum(times - calling, 1)
+    # Weighed by the root of the time, else either the few longest or the many shortest alone would decide.
+    weigh = times**-0.5
+    (each, _), *_ = np.linalg.lstsq(np.stack([lists, items], 1) * weigh[:, None], times * weigh, rcond=None)
+    each = np.clip(each, *_JUMP)
+    (item,), *_ = np.linalg.lstsq((items * weigh)[:, None], (times - each * lists) * weigh, rcond=None)
     return float(each), float(item)
 
 
-def _time(read: Callable[[Array], int], chunk: Array) -> tuple[int, int]:
-    """Items and nanoseconds."""
+def _time(read: Reader, sample: Array) -> tuple[int, int, int]:
+    """Lists, items and nanoseconds."""
     start = time.perf_counter_ns()
-    items = read(chunk)
-    return items, time.perf_counter_ns() - start
+    lists, items = read(sample)
+    return lists, items, time.perf_counter_ns() - start

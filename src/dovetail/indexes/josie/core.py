@@ -45,12 +45,16 @@ class Query(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Equation 3.15 in nanoseconds: a set costs s0 + s1 · steps, a posting list l0 + l1 · items."""
+    """Equation 3.15 in nanoseconds: a set costs s0 + s1 · steps, a posting list l0 + l1 · items.
+
+    `set_size` is how many groups the set has that a posting leads to, the median of all postings.
+    """
 
     s0: float
     s1: float
     l0: float
     l1: float
+    set_size: float
 
 
 class Scratch(NamedTuple):

@@ -16,8 +16,10 @@ _READ = -(1 << 30)  # the count of a column whose set was read: later lists cann
 _LOW = (1 << 32) - 1
 _LISTS, _BEST, _ALL = 0, 1, 2
 _FIRST_BATCH = 64  # items
-_LOOK = 6  # what a look at a candidate costs, in items of a list
-_BUDGET = 4  # looks may together cost this part of what all lists cost
+_LOOK = 2  # what a look at a candidate costs, in items of a list: it passes over all of them about twice
+_DEAR = 16  # a look is too dear when it costs more than this part of the lists left
+_STAKE = 8  # so small a part of the lists left may sets cost, each time and all times, to be read without a proof
+_CHANCE = 8  # and this much smaller a part those of which nothing is hoped
 
 
 @compiled
@@ -36,17 +38,6 @@ def positions_of(posting_offsets: Array, set_offsets: Array, set_groups: Array, 
 
 
 @compiled
-def time_lists(offsets: Array, columns: Array, sample: Array, counts: Array) -> int:
-    """Read posting lists as a search does; returns how many items there were."""
-    items = 0
-    for i in range(len(sample)):
-        for at in range(offsets[sample[i]], offsets[sample[i] + 1]):
-            counts[columns[at]] += 1
-            items += 1
-    return items
-
-
-@compiled
 def time_sets(offsets: Array, groups: Array, sample: Array, ones: Array) -> int:
     """Intersect each set with the one before it, as a search does; returns how many steps that was."""
     steps = 0
@@ -57,34 +48,6 @@ def time_sets(offsets: Array, groups: Array, sample: Array, ones: Array) -> int:
         steps += _steps(len(asked), stop - place)
         _intersect(asked, ones, ones, 0, groups, place, stop, 0)
     return steps
-
-
-@compiled
-def weigh_groups(ids: Array, group_tokens: Array) -> tuple[Array, Array]:
-    """The groups of ascending token ids, which may be repeated, and how many distinct ids each group has."""
-    groups = np.empty(len(ids), np.int64)
-    weights = np.empty(len(ids), np.int64)
-    found = 0
-    group = 0
-    for i in range(len(ids)):
-        if i > 0 and ids[i] == ids[i - 1]:
-            continue
-        if found == 0 or ids[i] >= group_tokens[group + 1]:
-            group = _gallop(group_tokens, group, len(group_tokens), ids[i] + 1) - 1
-            groups[found] = group
-            weights[found] = 0
-            found += 1
-        weights[found - 1] += 1
-    return groups[:found], weights[:found]
-
-
-@compiled
-def count_items(offsets: Array, groups: Array) -> int:
-    """How many items the posting lists of the groups have."""
-    items = 0
-    for i in range(len(groups)):
-        items += offsets[groups[i] + 1] - offsets[groups[i]]
-    return items
 
 
 @compiled
@@ -99,10 +62,35 @@ def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float
 
 
 @compiled
-def overlap(sets: Sets, groups: Array, weights: Array, rest: Array, column: int) -> int:
+def overlap(sets: Sets, groups: Array, weights: Array, column: int) -> int:
+    """How much of the weight of the groups the column holds."""
     return _intersect(
-        groups, weights, rest, 0, sets.groups, sets.offsets[column], sets.offsets[column + 1], 0
+        groups, weights, weights, 0, sets.groups, sets.offsets[column], sets.offsets[column + 1], 0
     )  # fmt: skip
+
+
+@compiled
+def search(
+    how: int, postings: Postings, sets: Sets, groups: Array, weights: Array, k: int, floor: int, allowed: Array,
+    costs: Costs, scratch: Scratch, work: Array,
+) -> int:  # fmt: skip
+    """By JOSIE (0), MergeList-D (1) or ProbeSet-D (2). Returns how many columns were found.
+
+    Where k sets cost more than all lists together, JOSIE has nothing to decide, and is MergeList-D.
+    """
+    if how == 0:
+        items = 0
+        for i in range(len(groups)):
+            items += postings.offsets[groups[i] + 1] - postings.offsets[groups[i]]
+        if costs.l0 * len(groups) + costs.l1 * items < _cost_of_sets(costs, k, len(groups)):
+            how = 1
+    if how == 1:
+        return merge_list(postings, groups, weights, k, floor, allowed, scratch, work)
+    rest, cost = sum_rest(postings.offsets, groups, weights, costs.l0, costs.l1)
+    query = Query(groups, weights, rest, cost)
+    if how == 0:
+        return josie(postings, sets, query, k, floor, allowed, costs, scratch, work)
+    return probe_set(postings, sets, query, k, floor, allowed, scratch, work)
 
 
 @compiled
@@ -161,38 +149,48 @@ def probe_set(
 
 @compiled
 def josie(
-    postings: Postings, sets: Sets, query: Query, k: int, floor: int, allowed: Array, costs: Costs,
-    scratch: Scratch, work: Array,
+    postings: Postings, sets: Sets, query: Query, k: int, floor: int, allowed: Array, costs: Costs, scratch: Scratch,
+    work: Array,
 ) -> int:  # fmt: skip
     """JOSIE-D: lists in batches; between batches the costs decide whether sets are read (section 3.3.4)."""
+    groups, weights, rest, cost = query
     threshold, held, seen, dropped, found = floor, 0, 0, 0, 0
     heap, best = np.empty(k, np.int64), np.empty(k, np.int64)
     ledger = np.array([1.0, 1.0])  # what was hoped for of sets that were read, and what came
-    looks = query.cost[0] / _BUDGET
+    stakes = cost[0] / _STAKE
     due = _FIRST_BATCH
     i = 0
-    while i < len(query.groups) and (seen > dropped or query.rest[i] >= threshold):
-        stop = _end_of_batch(postings.offsets, query.groups, i, due)
-        seen = _read_lists(postings, query.groups, query.weights, i, stop, scratch, seen, work)
+    while i < len(groups) and (seen > dropped or rest[i] >= threshold):
+        stop = _end_of_batch(postings.offsets, groups, i, due)
+        if rest[i] >= threshold:
+            stop = min(stop, _first_below(rest, i, threshold))
+        if held == k:
+            dropped, seen = _sift_lists(postings, sets, query, i, stop, scratch, dropped, seen, threshold, work)
+        else:
+            seen = _read_lists(postings, groups, weights, i, stop, scratch, seen, work)
         i = stop
-        # A look gains nothing unless k sets cost less than the lists left. Once it is too dear, it stays so.
+        due = max(_FIRST_BATCH, work[1])
+        # Looks gain nothing unless k sets cost less than the lists left. Once they are too dear, they stay so.
         price = _LOOK * (seen - dropped) * costs.l1
-        if price > looks or query.cost[i] < k * costs.s0 + price:
-            seen = _read_lists(postings, query.groups, query.weights, i, len(query.groups), scratch, seen, work)
+        if price * _DEAR > cost[i] or cost[i] < _cost_of_sets(costs, k, len(groups) - i) + price:
+            seen = _read_lists(postings, groups, weights, i, len(groups), scratch, seen, work)
             break
         choice = _BEST
         while choice != _LISTS and seen > dropped:
-            looks -= _LOOK * (seen - dropped) * costs.l1
-            dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
+            dropped, size = _weed(sets, scratch, dropped, seen, rest[i], threshold, allowed, best)
             raised = _kth(heap, held, best, size, threshold, 0.0)
             if raised > threshold:
                 threshold = raised
-                dropped, size = _weed(scratch, dropped, seen, query.rest[i], threshold, allowed, best)
-            due = max(_FIRST_BATCH, seen - dropped)
+                dropped, size = _weed(sets, scratch, dropped, seen, rest[i], threshold, allowed, best)
+            reading = 0.0
+            for j in range(size):
+                reading += _cost_of(sets, query, costs, i, _LOW - (best[j] & _LOW))
             choice = _choose(
-                sets, query, costs, scratch, i, dropped, seen, threshold, heap, held, best, size, due, ledger
-            )
+                sets, query, costs, scratch, i, dropped, seen, threshold, heap, held, best, size, due, ledger,
+                reading, stakes,
+            )  # fmt: skip
             if choice != _LISTS:
+                stakes -= reading
                 best[:size].sort()
                 chosen = _LOW - (best[:size][::-1] & _LOW)
                 threshold, held, found = _read_sets(
@@ -207,6 +205,12 @@ def josie(
     found = _finish(scratch, dropped, seen, found, allowed, heap, held, floor)
     _clear(scratch, seen)
     return found
+
+
+@compiled
+def _cost_of_sets(costs: Costs, k: int, groups: int) -> float:
+    """What k sets of usual size cost when some groups are sought in them."""
+    return k * (costs.s0 + costs.s1 * _steps(groups, int64(costs.set_size)))
 
 
 @compiled
@@ -241,15 +245,46 @@ def _read_lists(
 
 
 @compiled
+def _sift_lists(
+    postings: Postings, sets: Sets, query: Query, start: int, stop: int, scratch: Scratch, dropped: int, seen: int,
+    threshold: int, work: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """The same with the position filter: new columns that have too few tokens left are dropped when they are met."""
+    counts, touched = scratch.counts, scratch.touched
+    for i in range(start, stop):
+        weight, most = query.weights[i], query.rest[i]
+        begin, end = postings.offsets[query.groups[i]], postings.offsets[query.groups[i] + 1]
+        for at in range(begin, end):
+            column = postings.columns[at]
+            if counts[column] == 0:
+                touched[seen] = column
+                left = sets.token_offsets[column + 1] - sets.token_offsets[column] - postings.positions[at]
+                if min(left, most) < threshold:
+                    touched[seen] = touched[dropped]
+                    touched[dropped] = column
+                    dropped += 1
+                    counts[column] = _READ
+                seen += 1
+            counts[column] += weight
+        work[1] += end - begin
+    work[0] += stop - start
+    return dropped, seen
+
+
+@compiled
 def _weed(
-    scratch: Scratch, dropped: int, seen: int, rest: int, threshold: int, allowed: Array, best: Array
+    sets: Sets, scratch: Scratch, dropped: int, seen: int, rest: int, threshold: int, allowed: Array, best: Array
 ) -> tuple[int, int]:
     """Drop who cannot reach the threshold any more; leave the largest counts, with their columns, in `best`."""
     size = 0
     for j in range(dropped, seen):
         column = scratch.touched[j]
         count = int64(scratch.counts[column])
-        if count + rest < threshold or (len(allowed) and not allowed[column]):
+        if (
+            count + rest < threshold
+            or (len(allowed) and not allowed[column])
+            or sets.token_offsets[column + 1] - sets.token_offsets[column] < threshold
+        ):
             scratch.touched[j] = scratch.touched[dropped]
             scratch.touched[dropped] = column
             dropped += 1
@@ -273,23 +308,23 @@ def _kth(heap: Array, held: int, best: Array, size: int, threshold: int, gain: f
 @compiled
 def _choose(
     sets: Sets, query: Query, costs: Costs, scratch: Scratch, i: int, dropped: int, seen: int, threshold: int,
-    heap: Array, held: int, best: Array, size: int, batch: int, ledger: Array,
+    heap: Array, held: int, best: Array, size: int, batch: int, ledger: Array, reading: float, stakes: float,
 ) -> int:  # fmt: skip
     """Compare the net costs of Equation 3.13: of the next batch of lists, of the best sets, of all sets."""
     lists_left, candidates = query.cost[i], seen - dropped
     closed = query.rest[i] < threshold
     if closed and _cost_of_all(sets, query, costs, scratch, i, dropped, seen, lists_left) < lists_left:
         return _ALL
-    if size == 0 or size * costs.s0 > lists_left:
+    if size == 0 or reading > lists_left:
         return _LISTS
     rate = 1.0 / (query.rest[0] - query.rest[i])
     hoped = _kth(heap, held, best, size, threshold, ledger[1] / ledger[0] * rate * query.rest[i])
     hoped = min(hoped, query.rest[0])
+    hopeless = 1 if hoped > threshold or held < len(heap) else _CHANCE
+    if reading * _STAKE * hopeless < lists_left and reading < stakes:
+        return _BEST
     if hoped <= threshold:
         return _LISTS
-    reading = 0.0
-    for j in range(size):
-        reading += _cost_of(sets, query, costs, i, _LOW - (best[j] & _LOW))
     after = _first_below(query.cost, i, lists_left - batch * costs.l1)
     by_sets, by_lists = _count_saved(scratch, dropped, seen, query.rest[i], query.rest[after], rate, hoped, threshold)
     typical = reading / size
@@ -455,6 +490,8 @@ def _push(heap: Array, held: int, value: int) -> int:
 def _steps(one: int, other: int) -> int:
     """About how many steps the intersection of two ascending lists takes."""
     small, large = min(one, other), max(one, other)
+    if small == 0:
+        return 0
     if small * 8 >= large:
         return one + other
     steps = 2

@@ -12,6 +12,7 @@ from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
 from dovetail.indexes.lsh_ensemble import format as lsh_format
 from dovetail.indexes.lsh_ensemble.core import Parameters, functions
+from dovetail.indexes.lsh_ensemble.costs import measure
 from dovetail.indexes.lsh_ensemble.format import LshPackWriter
 from dovetail.indexes.lsh_ensemble.kernels import sketch_groups, sketch_sets
 from dovetail.indexes.lsh_ensemble.partitions import cut_sizes
@@ -49,7 +50,7 @@ class Sketcher:
     def __init__(self, tokens: TokenArrays, parameters: Parameters, memory_bytes: int) -> None:
         self.parameters = parameters
         self.sizes = np.diff(tokens.set_offsets)
-        self._tokens = tokens
+        self.tokens = tokens
         self._hashes = np.empty(tokens.tokens, np.uint64)
         self._hashes[tokens.hash_ids] = tokens.hashes
         groups = self._worth_sharing(memory_bytes // 4)
@@ -59,7 +60,7 @@ class Sketcher:
 
     def sketch(self, columns: Array) -> Array:
         """The signatures, with a row for every permutation."""
-        tokens = self._tokens
+        tokens = self.tokens
         return sketch_sets(
             columns, tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens,
             self._hashes, self._shared, self._sketches, *functions(self.parameters),
@@ -67,7 +68,7 @@ class Sketcher:
 
     def _worth_sharing(self, memory_bytes: int) -> Array:
         """The groups whose sketches save the most hashing, ascending."""
-        lists, members = np.diff(self._tokens.posting_offsets), np.diff(self._tokens.group_tokens)
+        lists, members = np.diff(self.tokens.posting_offsets), np.diff(self.tokens.group_tokens)
         saved = (lists - 1) * (members - 1)
         most = memory_bytes // (4 * self.parameters.permutations)
         groups = np.flatnonzero(saved > 0)
@@ -79,9 +80,12 @@ class Sketcher:
 def _write(pack: PackWriter, sketcher: Sketcher) -> None:
     members = partition(sketcher.sizes, sketcher.parameters.least_size)
     out = LshPackWriter(pack, sketcher.parameters, sketcher.sizes, members)
-    for number, columns in enumerate(members):
-        signatures = sketcher.sketch(columns)
-        out.write(number, signatures, plant(signatures, sketcher.parameters.depth))
+    forest = None
+    for number in sorted(range(len(members)), key=lambda number: len(members[number])):
+        signatures = sketcher.sketch(members[number])
+        forest = signatures, plant(signatures, sketcher.parameters.depth)
+        out.write(number, *forest)
+    out.write_costs(measure(sketcher.tokens, sketcher.parameters, forest))  # on the widest partition
 
 
 def partition(sizes: Array, least_size: int) -> list[Array]:

@@ -1,6 +1,7 @@
 """The arrays of the lsh_ensemble pack, their writer and their reader side by side.
 
 parameters                     family, seed, permutations and depth of the sketches
+costs                          what a search's steps cost, in nanoseconds, where the segment was built
 lowers, uppers                 the sizes that each partition spans
 offsets, columns               for every partition its columns, ascending; columns without a sketch are in none
 signatures                     for every partition a matrix: a row a permutation, an item a column
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.lsh_ensemble.core import Parameters
+from dovetail.indexes.lsh_ensemble.costs import LEAST, MOST, Costs
 
 NAME = "lsh_ensemble"
 VERSION = 1
@@ -34,6 +36,7 @@ class LshPackWriter:
         columns = np.concatenate([np.empty(0, np.uint32), *members]).astype(np.uint32)
         self._offsets = np.cumsum([0, *map(len, members)], dtype=np.int64)
         self._width = parameters.permutations
+        self._pack = pack
         pack.add("parameters", parameters.to_array())
         pack.add("lowers", np.array([sizes[part].min() for part in members], np.int64))
         pack.add("uppers", np.array([sizes[part].max() for part in members], np.int64))
@@ -41,6 +44,9 @@ class LshPackWriter:
         pack.add("columns", columns)
         self._signatures = pack.reserve("signatures", "uint32", len(columns) * self._width)
         self._trees = pack.reserve("trees", "uint32", len(columns) * self._width)
+
+    def write_costs(self, costs: Costs) -> None:
+        self._pack.add("costs", np.array(costs, np.float64))
 
     def write(self, partition: int, signatures: Array, trees: Array) -> None:
         place = int(self._offsets[partition]) * self._width
@@ -58,6 +64,10 @@ class LshArrays:
             raise IndexDamaged(f"{where} is damaged: it does not say how its sketches were made.")
         self.parameters = Parameters(*map(int, pack["parameters"]))
         self.parameters.require(where)
+        costs = pack["costs"]
+        if len(costs) != len(Costs._fields) or not np.all((costs >= LEAST) & (costs <= MOST)):
+            raise IndexDamaged(f"{where} is damaged: it does not say what the steps of a search cost.")
+        self.costs = Costs(*costs.tolist())
         self.lowers = pack["lowers"]
         self.uppers = pack["uppers"]
         self.offsets = pack["offsets"]

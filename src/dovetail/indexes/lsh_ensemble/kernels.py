@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
 _HIGH_HALF = np.uint64(32)
 _NOTHING = np.uint32(0xFFFFFFFF)
+_DEVIATIONS = 2.5  # and one less, for the longer tail where sets are nearly equal
 
 
 @compiled
@@ -120,6 +121,24 @@ def mark_candidates(sketch: Array, signatures: Array, trees: Array, bands: int, 
 
 
 @compiled
+def least_equal(similarity: float, permutations: int) -> int:
+    """How many minima two sets of this Jaccard similarity have in common, but for about one time in a hundred."""
+    expected = similarity * permutations
+    return int64(np.ceil(expected - _DEVIATIONS * np.sqrt(expected * (1.0 - similarity)))) - 1
+
+
+@compiled
+def _agrees(signatures: Array, member: int, sketch: Array, least: int) -> bool:
+    """Whether at least so many of all values are equal."""
+    left = least
+    for k in range(len(sketch)):
+        left -= signatures[k, member] == sketch[k]
+        if left > len(sketch) - 1 - k:
+            break
+    return left <= 0
+
+
+@compiled
 def candidates_in(
     partitions: Array,
     bands: Array,
@@ -127,12 +146,15 @@ def candidates_in(
     sketch: Array,
     layout: tuple[Array, Array, Array, Array],
     set_offsets: Array,
+    asked: int,
     need: int,
     allowed: Array,
 ) -> tuple[Array, int]:
-    """The columns of some partitions that are allowed, large enough and similar to the sketch; all where bands is 0.
+    """The columns of some partitions that may hold `need` of `asked` tokens, to judge by their sketch.
 
-    `layout` is (offsets, columns, signatures, trees). Returns also how many tree entries matched.
+    Those that meet the sketch in a band are compared with it in all values: with the column's own size known, that
+    tells more than the band. `layout` is (offsets, columns, signatures, trees). Returns also how many tree entries
+    matched.
     """
     offsets, columns, signatures, trees = layout
     total = 0
@@ -142,15 +164,16 @@ def candidates_in(
     hits, matched = 0, 0
     for i in range(len(partitions)):
         start, width = offsets[partitions[i]], offsets[partitions[i] + 1] - offsets[partitions[i]]
+        place = slice(start * len(sketch), (start + width) * len(sketch))
+        matrix, order = signatures[place].reshape(-1, width), trees[place].reshape(-1, width)
         seen = np.zeros(width, np.uint8)
-        if bands[i]:
-            place = slice(start * len(sketch), (start + width) * len(sketch))
-            matrix, order = signatures[place].reshape(-1, width), trees[place].reshape(-1, width)
-            matched += mark_candidates(sketch, matrix, order, bands[i], rows[i], seen)
+        matched += mark_candidates(sketch, matrix, order, bands[i], rows[i], seen)
         for member in range(width):
             column = columns[start + member]
-            large = set_offsets[column + 1] - set_offsets[column] >= need
-            if large and (seen[member] or not bands[i]) and (not len(allowed) or allowed[column]):
+            size = set_offsets[column + 1] - set_offsets[column]
+            if not seen[member] or size < need or (len(allowed) and not allowed[column]):
+                continue
+            if _agrees(matrix, member, sketch, least_equal(need / (asked + size - need), len(sketch))):
                 found[hits] = column
                 hits += 1
     return found[:hits], matched

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,8 +21,10 @@ from dovetail.indexes.lsh_ensemble.kernels import candidates_in
 from dovetail.indexes.lsh_ensemble.partitions import Tuning, tuning
 from dovetail.indexes.lsh_ensemble.set_kernels import (
     answer_by_postings,
-    groups_of_tokens,
-    verification_steps,
+    cost_of_verifying,
+    count_postings,
+    find_prefix,
+    sum_after,
     verify_columns,
 )
 from dovetail.indexes.tokens.core import hash_tokens
@@ -32,11 +34,12 @@ Array = npt.NDArray[Any]
 Plan = Literal["postings", "sketches"]
 Answer = TypeVar("Answer")
 
-RECALL = 0.95
-"""Sketches are asked only where they find a set at the threshold with at least this probability."""
-_BAND_STEPS = 8  # what a band costs beside its binary search
-_WORTH_A_THREAD = 1_000_000
+RECALL = 0.96
+"""Bands are chosen to find a set at the threshold with at least this probability, so that 0.95 are left after the
+comparison of whole sketches, which loses one in a hundred at most."""
+_WORTH_A_THREAD = 2_000_000  # nanoseconds
 _ANY_SIZE = 1 << 62
+_EVERY_COLUMN = np.empty(0, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,13 @@ class Work:
 
     plans: tuple[Plan, ...] = ()
     lists: int = 0
-    postings: int = 0
     tree_entries: int = 0
     candidates: int = 0
     sets: int = 0
 
     def __add__(self, other: Work) -> Work:
         return Work(
-            self.plans + other.plans, self.lists + other.lists, self.postings + other.postings,
+            self.plans + other.plans, self.lists + other.lists,
             self.tree_entries + other.tree_entries, self.candidates + other.candidates, self.sets + other.sets,
         )  # fmt: skip
 
@@ -66,27 +68,20 @@ class Found:
     work: Work
 
 
-class _Query:
-    """The query's distinct tokens as groups of the segment, from the rarest to the most frequent."""
+class Query:
+    """Distinct tokens as groups of one segment, from the rarest to the most frequent. May be asked again."""
 
     def __init__(self, tokens: pa.Array, reader: TokenReader) -> None:
-        self._tokens = tokens.drop_null().unique()
-        self.size = len(self._tokens)
-        ids = reader.find(self._tokens)
-        self.groups, self.after = groups_of_tokens(np.sort(ids[ids >= 0]), reader.arrays.group_tokens)
-
-    @property
-    def known(self) -> int:
+        self._tokens = tokens
+        self.size = len(tokens)
+        self.groups, weights, _ = reader.grouped(tokens)
+        self.after = sum_after(weights)
+        self.known = int(self.after[0])
         """How many of the tokens some column holds."""
-        return int(self.after[0])
 
     @cached_property
     def hashes(self) -> Array:
         return hash_tokens(self._tokens)
-
-    def prefix(self, need: int) -> int:
-        """How many groups must be read to meet every set with `need` of the tokens: all but need - 1 tokens."""
-        return int(np.searchsorted(-self.after, 1 - need, side="left"))
 
 
 class LshEnsembleReader:
@@ -96,14 +91,26 @@ class LshEnsembleReader:
         self.arrays = LshArrays(segment.pack(NAME))
         self._reader = TokenReader(segment)
         self._threads = threads or os.cpu_count() or 1
+        self._costs = self.arrays.costs
         tokens = self._reader.arrays
         self._postings = (tokens.posting_offsets, tokens.posting_columns)
         self._sets = (tokens.set_group_offsets, tokens.set_groups, tokens.set_offsets)
         self._layout = (self.arrays.offsets, self.arrays.columns, self.arrays.signatures, self.arrays.trees)
+        self._probes = self._count_probes()
+        self._free: list[tuple[Array, Array]] = []  # as many as there were searches at once; pop and append are atomic
+
+    def _count_probes(self) -> Array:
+        """About how many comparisons ask the trees from each partition on, and 0; a quarter of all bands is usual."""
+        depths = [int(members).bit_length() for members in np.diff(self.arrays.offsets)]
+        return np.cumsum([0, *reversed(depths)])[::-1] * (self.arrays.parameters.permutations // 4)
+
+    def prepare(self, tokens: pa.Array) -> Query:
+        """Look the tokens up. They must be distinct and not null, as those of a column are."""
+        return Query(tokens, self._reader)
 
     def search(
         self,
-        tokens: pa.Array,
+        tokens: pa.Array | Query,
         threshold: Fraction | float,
         allowed: Array | None = None,
         verify: bool = True,
@@ -111,15 +118,15 @@ class LshEnsembleReader:
     ) -> Found:
         """The columns that hold at least `threshold` of the distinct tokens, ascending.
 
-        Every answer is right if verified; a column is missed with a probability of at most 1 - RECALL. `allowed` says
+        Every answer is right if verified; a column is missed with a probability of at most 0.05. `allowed` says
         of every column whether it may be an answer. Of the two plans the cheaper one is taken unless one is given.
         """
-        query = _Query(tokens, self._reader)
+        query = tokens if isinstance(tokens, Query) else self.prepare(tokens)
         return self._search(query, as_ratio(threshold), _mask(allowed), verify, plan)
 
     def top(self, tokens: pa.Array, k: int, allowed: Array | None = None) -> Found:
         """About the k columns that hold most of the tokens, best first, by thresholds that fall until k are found."""
-        query = _Query(tokens, self._reader)
+        query = self.prepare(tokens)
         work = Work()
         found = _nothing()
         steps = [Fraction(tenths, 10) for tenths in range(10, 0, -1)]
@@ -131,84 +138,108 @@ class LshEnsembleReader:
         best = np.lexsort((found.columns, -found.overlaps))[:k]
         return Found(found.columns[best], found.overlaps[best], work)
 
-    def _search(self, query: _Query, threshold: Fraction, allowed: Array, verify: bool, plan: Plan | None) -> Found:
-        """By posting lists where the first of them are shorter than the way through the trees; else by sketches."""
+    def _search(self, query: Query, threshold: Fraction, allowed: Array, verify: bool, plan: Plan | None) -> Found:
         need = least_overlap(threshold, query.size)
-        if not query.size or query.known < need:
+        if query.known < need or not query.size:
             return _nothing()
-        large = int(np.searchsorted(self.arrays.uppers, need))  # the first partition that may hold an answer
-        small = need < self.arrays.parameters.least_size
-        if large == self.arrays.partitions and not small:
+        least_size = self.arrays.parameters.least_size
+        large = int(self.arrays.uppers.searchsorted(need))  # the first partition that may hold an answer
+        if large == self.arrays.partitions and need >= least_size:
             return _nothing()
-        read = self._postings_of(query.groups[: query.prefix(need)])
-        least = _BAND_STEPS * (self.arrays.partitions - large)
-        if plan == "postings" or (plan is None and (small or read <= least)):
-            return self._by_postings(query, need, _ANY_SIZE, allowed)
+        prefix, postings = find_prefix(query.groups, query.after, need, self._postings[0])
+        if plan == "postings" or (plan is None and need < least_size):  # these lists must be read in any case
+            return self._by_postings(query, need, prefix, allowed)[0]
+        reading, by_lists = self._costs.posting * postings, np.inf
+        if plan is None:
+            asking = self._costs.hash * query.size + self._costs.probe * self._probes[large]
+            if reading <= asking:
+                found, finishing = self._by_postings(query, need, prefix, allowed, limit=asking)
+                if finishing <= asking:
+                    return found
+                by_lists = reading + finishing
+            else:
+                by_lists = self._costs.posting * count_postings(query.groups, 0, len(query.groups), self._postings[0])
         asked = self._tune(query.size, threshold, range(large, self.arrays.partitions))
-        if plan is None and read <= sum(self._steps(query, partition, choice) for partition, choice in asked.items()):
-            return self._by_postings(query, need, _ANY_SIZE, allowed)
-        found = self._by_sketches(query, need, asked, allowed, verify, plan is None)
-        if small:
-            found = _together(found, self._by_postings(query, need, self.arrays.parameters.least_size, allowed))
-        return found
+        answer = self._by_sketches(query, need, asked, allowed, verify, by_lists)
+        if answer is None:
+            return self._by_postings(query, need, prefix, allowed)[0]
+        if need < least_size:
+            answer = _together(answer, self._by_postings(query, need, prefix, allowed, least_size)[0])
+        return answer
 
     def _tune(self, size: int, threshold: Fraction, partitions: range) -> dict[int, Tuning]:
         parameters, uppers = self.arrays.parameters, self.arrays.uppers
         wanted = (float(threshold), size, parameters.permutations, parameters.depth, RECALL)
         return {partition: tuning(int(uppers[partition]), *wanted) for partition in partitions}
 
-    def _postings_of(self, groups: Array) -> int:
-        offsets = self._postings[0]
-        return int(np.sum(offsets[groups + 1] - offsets[groups]))
-
-    def _steps(self, query: _Query, partition: int, choice: Tuning) -> int:
-        """About how many steps a partition costs: binary searches in its trees, or in all of its sets."""
-        members = int(self.arrays.offsets[partition + 1] - self.arrays.offsets[partition])
-        if not choice.bands:
-            return members * len(query.groups)
-        return choice.bands * (_BAND_STEPS + members.bit_length())
-
-    def _by_postings(self, query: _Query, need: int, below: int, allowed: Array) -> Found:
-        columns, overlaps, work = answer_by_postings(
-            query.groups, query.after, query.prefix(need), need, below, self._postings, self._sets, allowed
-        )
-        lists, postings, sets = work.tolist()
-        return _in_order([(columns, overlaps)], Work(("postings",), lists, postings, sets=sets))
+    def _by_postings(
+        self, query: Query, need: int, prefix: int, allowed: Array, below: int = _ANY_SIZE, limit: float = np.inf
+    ) -> tuple[Found, float]:
+        """The answer, unless what follows the first lists costs more than the limit; and that cost."""
+        try:
+            scratch = self._free.pop()
+        except IndexError:
+            room = self._reader.arrays.columns + 1
+            scratch = np.zeros(room, np.uint32), np.empty(room, np.uint32)
+        posting, search = self._costs.posting, self._costs.search
+        columns, overlaps, lists, sets, cost = answer_by_postings(
+            query.groups, query.after, prefix, need, below, self._postings, self._sets, allowed,
+            search / posting, limit / posting, *scratch,
+        )  # fmt: skip
+        self._free.append(scratch)
+        return Found(columns, overlaps, Work(("postings",), lists=lists, sets=sets)), cost * posting
 
     def _by_sketches(
-        self, query: _Query, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool, may_leave: bool
-    ) -> Found:
-        """Ask the trees, then the candidates' sets; if it `may_leave`, the posting lists where these are shorter."""
-        sketch = Sketch.of(self.arrays.parameters, query.hashes).values
+        self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool, limit: float
+    ) -> Found | None:
+        """Ask the trees, then the candidates' sets. Nothing where verifying these would cost more than the limit."""
+        costs = self._costs.look_up, self._costs.search
 
-        def ask(partitions: Sequence[int]) -> tuple[Array, int]:
-            bands, rows = (np.array([asked[p][field] for p in partitions], np.int64) for field in (0, 1))
-            return candidates_in(
-                np.array(partitions, np.int64), bands, rows, sketch, self._layout, self._sets[2], need, allowed
-            )
-
-        steps = sum(self._steps(query, partition, choice) for partition, choice in asked.items() if choice.bands)
-        similar = self._in_parallel(ask, [p for p, choice in asked.items() if choice.bands], steps)
-        unreachable, _ = ask([p for p, choice in asked.items() if not choice.bands])
-        candidates = np.concatenate([columns for columns, _ in similar])
-        sure = np.concatenate([candidates, unreachable]) if verify else unreachable
-        steps = int(verification_steps(sure, self._sets[0], len(query.groups)))
-        if may_leave and self._postings_of(query.groups) < steps:
-            return self._by_postings(query, need, _ANY_SIZE, allowed)
+        def verifying(columns: Array) -> float:
+            return cost_of_verifying(columns, self._sets[0], len(query.groups), *costs)
 
         def confirm(columns: Array) -> tuple[Array, Array]:
-            return verify_columns(np.ascontiguousarray(columns), self._sets, query.groups, query.after, need)
+            return verify_columns(np.ascontiguousarray(columns), self._sets, query.groups, query.after, need, *costs)
 
-        parts = self._in_parallel(confirm, sure, steps)
+        unreachable = self._all_of([number for number, choice in asked.items() if not choice.bands], need, allowed)
+        if verifying(unreachable) > limit:
+            return None
+        candidates, entries = self._ask_trees(query, need, asked, allowed)
+        sure = np.concatenate([candidates, unreachable]) if verify else unreachable
+        if verifying(sure) > limit:
+            return None
+        parts = self._in_parallel(confirm, sure, verifying(sure))
         if not verify:
             parts.append((candidates, np.full(len(candidates), -1)))
-        entries = sum(matched for _, matched in similar)
         count = len(candidates) + len(unreachable)
         return _in_order(parts, Work(("sketches",), tree_entries=entries, candidates=count, sets=len(sure)))
 
-    def _in_parallel(self, ask: Callable[[Any], Answer], items: Any, steps: int) -> list[Answer]:
+    def _all_of(self, partitions: list[int], need: int, allowed: Array) -> Array:
+        """The columns of some partitions that are large enough and allowed."""
+        columns = np.concatenate([self.arrays.columns[:0], *map(self.arrays.members, partitions)])
+        offsets = self._sets[2]
+        keep = offsets[columns + 1] - offsets[columns] >= need
+        found: Array = columns[keep & allowed[columns] if len(allowed) else keep]
+        return found
+
+    def _ask_trees(self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array) -> tuple[Array, int]:
+        """The columns whose sketch is similar enough, and how many tree entries matched."""
+        sketch = Sketch.of(self.arrays.parameters, query.hashes).values
+
+        def ask(partitions: list[int]) -> tuple[Array, int]:
+            bands, rows = (np.array([asked[p][field] for p in partitions], np.int64) for field in (0, 1))
+            return candidates_in(
+                np.array(partitions, np.int64), bands, rows, sketch, self._layout, self._sets[2], query.size, need,
+                allowed,
+            )  # fmt: skip
+
+        nanoseconds = self._costs.probe * self._probes[min(asked, default=-1)]
+        found = self._in_parallel(ask, [number for number, choice in asked.items() if choice.bands], nanoseconds)
+        return np.concatenate([columns for columns, _ in found]), sum(matched for _, matched in found)
+
+    def _in_parallel(self, ask: Callable[[Any], Answer], items: Any, nanoseconds: float) -> list[Answer]:
         """Ask for all items at once, or in threads where that is worth it; neighbours are dealt out in turn."""
-        threads = min(self._threads, 1 + steps // _WORTH_A_THREAD)
+        threads = min(self._threads, 1 + int(nanoseconds) // _WORTH_A_THREAD)
         if threads == 1:
             return [ask(items)]
         with ThreadPoolExecutor(threads) as pool:
@@ -217,7 +248,7 @@ class LshEnsembleReader:
 
 def _mask(allowed: Array | None) -> Array:
     """An empty mask allows every column."""
-    return np.empty(0, np.bool_) if allowed is None else np.ascontiguousarray(allowed, np.bool_)
+    return _EVERY_COLUMN if allowed is None else np.ascontiguousarray(allowed, np.bool_)
 
 
 def _nothing() -> Found:

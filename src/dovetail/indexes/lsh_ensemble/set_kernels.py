@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HIGH_HALF = np.uint64(32)
-_SEARCH_STEPS = 9  # what searching a group in a set costs, in postings read from a list, about
-_TABLE_STEPS = 3  # the same for looking a group up in a table
 
 
 @compiled
@@ -40,30 +38,47 @@ def _seek(values: Array, start: int, stop: int, wanted: int) -> int:
 
 
 @compiled
-def groups_of_tokens(tokens: Array, group_tokens: Array) -> tuple[Array, Array]:
-    """The groups of ascending tokens, and how many of the tokens lie in each and those after it, then a 0."""
-    groups = np.empty(len(tokens), np.int64)
-    firsts = np.empty(len(tokens), np.int64)
-    found, at = 0, 0
-    for i in range(len(tokens)):
-        if found and tokens[i] < group_tokens[groups[found - 1] + 1]:
-            continue
-        at = _seek(group_tokens, at, len(group_tokens), tokens[i] + 1) - 1
-        groups[found], firsts[found] = at, i
-        found += 1
-    after = np.zeros(found + 1, np.int64)
-    for i in range(found):
-        after[i] = len(tokens) - firsts[i]
-    return groups[:found], after
+def sum_after(weights: Array) -> Array:
+    """How many of the query's tokens lie in each of its groups and those after it, then a 0."""
+    after = np.zeros(len(weights) + 1, np.int64)
+    for i in range(len(weights) - 1, -1, -1):
+        after[i] = after[i + 1] + weights[i]
+    return after
+
+
+@compiled
+def find_prefix(groups: Array, after: Array, need: int, posting_offsets: Array) -> tuple[int, int]:
+    """How many groups must be read to meet every set with `need` of the tokens, and how many postings these have.
+
+    All but need - 1 tokens must be read.
+    """
+    low, high = 0, len(groups)
+    while low < high:
+        middle = (low + high) >> 1
+        if after[middle] >= need:
+            low = middle + 1
+        else:
+            high = middle
+    return low, count_postings(groups, 0, low, posting_offsets)
+
+
+@compiled
+def count_postings(groups: Array, first: int, last: int, posting_offsets: Array) -> int:
+    """How many postings the lists of some of the query's groups have."""
+    total = 0
+    for i in range(first, last):
+        total += posting_offsets[groups[i] + 1] - posting_offsets[groups[i]]
+    return total
 
 
 @compiled
 def overlap_from(
     set_groups: Array, start: int, stop: int, groups: Array, after: Array, first: int, overlap: int, need: int
-) -> int:
+) -> tuple[int, int]:
     """`overlap`, and the query's tokens from its group `first` on that lie in the set; less than `need` if it cannot.
 
     after[i] counts the query's tokens in its groups from i on. The shorter list is walked, the longer one searched.
+    Returns also how many searches that took.
     """
     at, i = start, first
     if stop - start < len(groups) - first:
@@ -75,7 +90,7 @@ def overlap_from(
                 overlap += after[i] - after[i + 1]
                 i += 1
             at += 1
-        return overlap
+        return overlap, at - start
     while i < len(groups) and overlap + after[i] >= need:
         at = _seek(set_groups, at, stop, groups[i])
         if at == stop:
@@ -84,7 +99,7 @@ def overlap_from(
             overlap += after[i] - after[i + 1]
             at += 1
         i += 1
-    return overlap
+    return overlap, i - first
 
 
 @compiled
@@ -125,12 +140,18 @@ def _overlap_by_table(set_groups: Array, start: int, stop: int, keys: Array, tok
 
 @compiled
 def verify_columns(
-    columns: Array, sets: tuple[Array, Array, Array], groups: Array, after: Array, need: int
+    columns: Array,
+    sets: tuple[Array, Array, Array],
+    groups: Array,
+    after: Array,
+    need: int,
+    look_up: float,
+    search: float,
 ) -> tuple[Array, Array]:
     """Those of the columns that hold `need` of the query's tokens, with their overlaps.
 
     `sets` is (set_group_offsets, set_groups, set_offsets). Each group of a set is looked up in a table of the query's;
-    in a set with many more groups than the query, the query's are searched.
+    in a set with many more groups than the query, the query's are searched. `look_up` and `search` are what one costs.
     """
     set_group_offsets, set_groups, _ = sets
     keys, tokens = tabulate(groups, after)
@@ -139,8 +160,8 @@ def verify_columns(
     hits = 0
     for i in range(len(columns)):
         start, stop = set_group_offsets[columns[i]], set_group_offsets[columns[i] + 1]
-        if _TABLE_STEPS * (stop - start) > _SEARCH_STEPS * len(groups):
-            overlap = overlap_from(set_groups, start, stop, groups, after, 0, 0, need)
+        if look_up * (stop - start) > search * len(groups):
+            overlap, _ = overlap_from(set_groups, start, stop, groups, after, 0, 0, need)
         else:
             overlap = _overlap_by_table(set_groups, start, stop, keys, tokens)
         if overlap >= need:
@@ -150,13 +171,13 @@ def verify_columns(
 
 
 @compiled
-def verification_steps(columns: Array, set_group_offsets: Array, groups: int) -> int:
-    """About what verifying the columns costs, in postings read from a list, for a query of so many groups."""
-    steps = 0
+def cost_of_verifying(columns: Array, set_group_offsets: Array, groups: int, look_up: float, search: float) -> float:
+    """About what verifying the columns costs for a query of so many groups."""
+    total = 0.0
     for i in range(len(columns)):
         members = set_group_offsets[columns[i] + 1] - set_group_offsets[columns[i]]
-        steps += min(_TABLE_STEPS * members, _SEARCH_STEPS * groups)
-    return steps
+        total += min(look_up * members, search * groups)
+    return total
 
 
 @compiled
@@ -169,19 +190,25 @@ def answer_by_postings(
     postings: tuple[Array, Array],
     sets: tuple[Array, Array, Array],
     allowed: Array,
-) -> tuple[Array, Array, Array]:
+    searches: float,
+    limit: float,
+    counts: Array,
+    touched: Array,
+) -> tuple[Array, Array, int, int, float]:
     """The prefix filter, over sets of at least `need` and less than `below` tokens.
 
     A set with `need` of the query's tokens holds one of its first `prefix` groups. Their lists give candidates with a
-    part of their overlap; the rest comes from the other lists or from the candidates' sets, whichever is shorter.
-    Returns columns, overlaps and the counts of lists, postings and sets read.
+    part of their overlap. The rest comes from the other lists; or, where that seems cheaper, from searching the
+    candidates' sets for the other groups, until this has cost as much as the other lists would, and then from these.
+
+    Costs are in postings: one search costs `searches`. Where what follows the first lists would cost more than `limit`,
+    nothing is answered. `counts` is all zero before and after; `touched` has room for every column and one more.
+    Returns columns, ascending, overlaps, how many lists and sets were read, and that cost.
     """
     set_group_offsets, set_groups, set_offsets = sets
-    counts = np.zeros(len(set_offsets) - 1, np.uint32)
-    read = _lengths(groups, 0, prefix, postings[0])
-    touched = np.empty(min(read, len(counts)), np.uint32)
     reached = _count_first_lists(groups, after, prefix, postings, counts, touched)
-    kept, by_sets = 0, 0
+    kept = 0
+    steps = 0
     for i in range(reached):
         column = touched[i]
         size = set_offsets[column + 1] - set_offsets[column]
@@ -190,62 +217,94 @@ def answer_by_postings(
             continue
         touched[kept] = column
         kept += 1
-        by_sets += min(set_group_offsets[column + 1] - set_group_offsets[column], len(groups) - prefix)
-    work = np.array([prefix, read, 0])
-    by_lists = _lengths(groups, prefix, len(groups), postings[0])
-    if by_lists <= _SEARCH_STEPS * by_sets:
-        work[0], work[1] = len(groups), read + by_lists
-        _count_other_lists(groups, after, prefix, postings, counts)
-    else:
-        work[2] = kept
+        # A set that is no answer is found out after about as many groups that it lacks as were read at first.
+        others = min(set_group_offsets[column + 1] - set_group_offsets[column], len(groups) - prefix)
+        steps += min(others, 2 * prefix)
+    rest = count_postings(groups, prefix, len(groups), postings[0]) if kept else 0
+    cost = min(searches * steps, float(rest))
+    if cost > limit:
         for i in range(kept):
-            begin, end = set_group_offsets[touched[i]], set_group_offsets[touched[i] + 1]
-            known = counts[touched[i]]
-            counts[touched[i]] = overlap_from(set_groups, begin, end, groups, after, prefix, known, need)
+            counts[touched[i]] = 0
+        return touched[:0].copy(), np.empty(0, np.int64), prefix, 0, cost
+    lists, read = prefix, 0
+    budget = rest / searches if searches * steps < rest else -1.0
+    while read < kept and budget >= 0:
+        column = touched[read]
+        start, stop = set_group_offsets[column], set_group_offsets[column + 1]
+        overlap, taken = overlap_from(set_groups, start, stop, groups, after, prefix, int64(counts[column]), need)
+        counts[column] = overlap
+        budget -= taken
+        read += 1
+    if read < kept:
+        lists = len(groups)
+        _finish_from_lists(groups, after, prefix, postings, counts, touched, read)
     hits = 0
     for i in range(kept):
-        if counts[touched[i]] >= need:
-            touched[hits] = touched[i]
+        column = touched[i]
+        if counts[column] >= need:
+            touched[hits] = column
             hits += 1
+        else:
+            counts[column] = 0
+    columns = np.sort(touched[:hits])
     overlaps = np.empty(hits, np.int64)
     for i in range(hits):
-        overlaps[i] = counts[touched[i]]
-    return touched[:hits], overlaps, work
-
-
-@compiled
-def _lengths(groups: Array, first: int, last: int, posting_offsets: Array) -> int:
-    """How many postings the lists of some of the query's groups have."""
-    total = 0
-    for i in range(first, last):
-        total += posting_offsets[groups[i] + 1] - posting_offsets[groups[i]]
-    return total
+        overlaps[i] = counts[columns[i]]
+        counts[columns[i]] = 0
+    return columns, overlaps, lists, read, cost
 
 
 @compiled
 def _count_first_lists(
     groups: Array, after: Array, prefix: int, postings: tuple[Array, Array], counts: Array, touched: Array
 ) -> int:
-    """Add the query's tokens of each group to the columns that hold it; returns how many these are, in `touched`."""
+    """Add the query's tokens of each group to the columns that hold it; returns how many these are, in `touched`.
+
+    New columns are appended without a branch, which could not be foreseen.
+    """
     offsets, columns = postings
     reached = 0
     for i in range(prefix):
         tokens = np.uint32(after[i] - after[i + 1])
         for at in range(offsets[groups[i]], offsets[groups[i] + 1]):
             column = columns[at]
-            if counts[column] == 0:
-                touched[reached] = column
-                reached += 1
-            counts[column] += tokens
+            count = counts[column]
+            touched[reached] = column
+            reached += count == 0
+            counts[column] = count + tokens
     return reached
 
 
 @compiled
-def _count_other_lists(groups: Array, after: Array, prefix: int, postings: tuple[Array, Array], counts: Array) -> None:
-    """The same for the other groups, where a column is a candidate already."""
+def _finish_from_lists(
+    groups: Array,
+    after: Array,
+    prefix: int,
+    postings: tuple[Array, Array],
+    counts: Array,
+    touched: Array,
+    known: int,
+) -> None:
+    """Add the other groups to the columns that are candidates; the first `known` of these have their overlap."""
+    finished = np.empty(known, np.uint32)
+    for i in range(known):
+        finished[i] = counts[touched[i]]
+        counts[touched[i]] = 0
     offsets, columns = postings
     for i in range(prefix, len(groups)):
         tokens = np.uint32(after[i] - after[i + 1])
         for at in range(offsets[groups[i]], offsets[groups[i] + 1]):
-            if counts[columns[at]]:
-                counts[columns[at]] += tokens
+            count = counts[columns[at]]
+            counts[columns[at]] = count + tokens * np.uint32(count > 0)
+    for i in range(known):
+        counts[touched[i]] = finished[i]
+
+
+@compiled
+def time_lists(groups: Array, postings: tuple[Array, Array], counts: Array, touched: Array) -> int:
+    """Read posting lists as a search does; returns how many postings there were. Counts are left zero."""
+    after = np.arange(len(groups), -1, -1)
+    reached = _count_first_lists(groups, after, len(groups), postings, counts, touched)
+    for i in range(reached):
+        counts[touched[i]] = 0
+    return count_postings(groups, 0, len(groups), postings[0])

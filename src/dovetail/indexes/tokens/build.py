@@ -32,11 +32,15 @@ from dovetail.indexes.tokens.kernels import (
     stable_order,
     transpose,
 )
+from dovetail.indexes.tokens.merge_kernels import copy_runs, merge_groups, take_lists
 
 Array = npt.NDArray[Any]
 
 _BUCKET_BITS = 6
 _ENTRY_BYTES = 40  # what an entry costs in memory beside the bytes of its token, about
+_LARGE = 1 << 18  # bytes of a group's tokens from which each bucket's part is worth a write of its own
+_PIECE = 1 << 23
+_ENTRIES = 1 << 20
 _SPILL = pa.schema([("token", pa.large_string()), ("column", pa.uint32()), ("count", pa.int64())])
 
 
@@ -171,12 +175,6 @@ class _Bucket:
         """Let go of what is written: mapped files count as memory for as long as they are held."""
         self.content = self.offsets = self.hashes = self.by_hash = np.empty(0, np.uint8)
 
-    def group_keys(self) -> Iterator[tuple[int, int, int, bytes]]:
-        """What orders the groups, and tells each from all others: frequency, first column, hash, columns."""
-        for hash_, (start, stop) in zip(self.group_hashes, itertools.pairwise(self.posting_offsets), strict=True):
-            columns = self.posting_columns[start:stop]
-            yield len(columns), int(columns[0]), int(hash_), columns.tobytes()
-
 
 @dataclass(frozen=True)
 class _Runs:
@@ -190,12 +188,13 @@ class _Runs:
         """The id of every token of the bucket."""
         return (np.repeat(self.first - self.local, self.size) + np.arange(self.size.sum())).astype(np.uint32)
 
-    def __iter__(self) -> Iterator[tuple[int, int, int]]:
-        """The runs, those joined that follow each other on both sides."""
-        joins = self.first[:-1] + self.size[:-1] == self.first[1:]
-        starts = np.flatnonzero(np.concatenate([[True], ~joins])).tolist() if len(self.first) else []
-        for start, stop in itertools.pairwise([*starts, len(self.first)]):
-            yield int(self.local[start]), int(self.first[start]), int(self.size[start:stop].sum())
+    def large(self, groups: Array) -> Iterator[tuple[int, int, int]]:
+        """The runs at `groups`, those joined that follow each other on both sides."""
+        local, first, size = self.local[groups], self.first[groups], self.size[groups]
+        joins = (first[:-1] + size[:-1] == first[1:]) & (local[:-1] + size[:-1] == local[1:])
+        starts = np.flatnonzero(np.concatenate([[True], ~joins])).tolist() if len(first) else []
+        for start, stop in itertools.pairwise([*starts, len(first)]):
+            yield int(local[start]), int(first[start]), int(size[start:stop].sum())
 
 
 def _read_bucket(path: Path) -> pa.Table:
@@ -217,8 +216,12 @@ def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
     out = TokenPackWriter(pack, lengths, set_sizes)
     del lengths
     out.write_groups(group_tokens, postings, transpose(*postings, postings[1], columns)[:2])
-    _write_tokens(out, buckets, runs)
-    _write_counts(out, buckets, runs, columns)
+    bounds = out.token_offsets[group_tokens]
+    large = np.diff(bounds) >= (_LARGE if len(buckets) > 1 else 0)  # one bucket is in order as it is
+    if not large.all():
+        _write_small_groups(out, buckets, groups, runs, bounds, np.flatnonzero(large))
+    _write_large_groups(out, buckets, groups, runs, large)
+    _write_counts(out, buckets, runs, set_sizes)
 
 
 def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Array]]:
@@ -226,13 +229,15 @@ def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Ar
     if len(buckets) == 1:
         (bucket,) = buckets
         return [np.arange(len(bucket.group_hashes))], (bucket.posting_offsets, bucket.posting_columns)
-    keys = [list(bucket.group_keys()) for bucket in buckets]
-    ordered = sorted(set(itertools.chain.from_iterable(keys)))
-    place = {key: number for number, key in enumerate(ordered)}
-    lists = [np.frombuffer(key[3], np.uint32) for key in ordered]
-    offsets = running_sum(np.array([len(columns) for columns in lists], np.int64))
-    postings = np.concatenate(lists) if lists else np.empty(0, np.uint32)
-    return [np.array([place[key] for key in part], np.int64) for part in keys], (offsets, postings)
+    lengths = np.concatenate([np.diff(bucket.posting_offsets) for bucket in buckets])
+    columns = np.concatenate([bucket.posting_columns for bucket in buckets])
+    hashes = np.concatenate([bucket.group_hashes for bucket in buckets])
+    starts = running_sum(lengths)[:-1]
+    firsts = columns[starts]
+    order = np.lexsort((hashes, firsts, lengths))
+    numbers, examples = merge_groups(order, lengths, firsts, hashes, starts, columns)
+    parts = np.split(numbers, np.cumsum([len(bucket.group_hashes) for bucket in buckets])[:-1])
+    return parts, take_lists(starts, lengths, columns, examples)
 
 
 def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array) -> list[_Runs]:
@@ -246,10 +251,36 @@ def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array
     return runs
 
 
-def _write_tokens(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs]) -> None:
+def _write_small_groups(
+    out: TokenPackWriter, buckets: list[_Bucket], groups: list[Array], runs: list[_Runs], bounds: Array, large: Array
+) -> None:
+    """The tokens of small groups, of all buckets together, so that they are written in large pieces.
+
+    `bounds` are the bytes at which the groups begin. The `large` groups between them are left out.
+    """
+    steps = np.searchsorted(bounds, np.arange(0, bounds[-1], _PIECE))
+    cuts = np.unique(np.concatenate([[0, len(bounds) - 1], steps, large, large + 1]))
+    left_out = set(large.tolist())
+    for start, stop in itertools.pairwise(cuts.tolist()):
+        if start in left_out:
+            continue
+        piece = np.empty(int(bounds[stop] - bounds[start]), np.uint8)
+        for bucket, group, run in zip(buckets, groups, runs, strict=True):
+            low, high = np.searchsorted(group, [start, stop])
+            copy_runs(
+                piece, out.token_offsets, int(bounds[start]), run.first[low:high],
+                bucket.content, bucket.offsets, bucket.group_tokens[low : high + 1],
+            )  # fmt: skip
+        out.write_content(int(bounds[start]), piece)
+
+
+def _write_large_groups(
+    out: TokenPackWriter, buckets: list[_Bucket], groups: list[Array], runs: list[_Runs], large: Array
+) -> None:
+    """Bucket by bucket, with its hashes: what is written is let go."""
     hashes_written = 0
-    for bucket, bucket_runs in zip(buckets, runs, strict=True):
-        for local, first_id, size in bucket_runs:
+    for bucket, group, bucket_runs in zip(buckets, groups, runs, strict=True):
+        for local, first_id, size in bucket_runs.large(np.flatnonzero(large[group])):
             out.write_tokens(first_id, bucket.content[bucket.offsets[local] : bucket.offsets[local + size]])
         out.write_hashes(hashes_written, bucket.hashes[bucket.by_hash], bucket_runs.ids()[bucket.by_hash])
         hashes_written += bucket.tokens
@@ -257,13 +288,19 @@ def _write_tokens(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs
     out.write_hash_starts()
 
 
-def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs], columns: int) -> None:
+def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs], set_sizes: Array) -> None:
+    """Of some columns at a time, by column and then by token; a large column is alone."""
     if len(buckets) == 1:
         out.write_counts(0, buckets[0].set_counts)
         return
     ids = [bucket_runs.ids() for bucket_runs in runs]
-    for column in range(columns):
-        places = [slice(b.set_offsets[column], b.set_offsets[column + 1]) for b in buckets]
-        members = np.concatenate([i[b.set_tokens[p]] for b, i, p in zip(buckets, ids, places, strict=True)])
-        counts = np.concatenate([b.set_counts[p] for b, p in zip(buckets, places, strict=True)])
-        out.write_counts(column, counts[np.argsort(members)])
+    bounds = running_sum(set_sizes)
+    cuts = np.unique(np.append(np.searchsorted(bounds, np.arange(0, bounds[-1], _ENTRIES)), len(set_sizes)))
+    for start, stop in itertools.pairwise(cuts.tolist()):
+        keys, counts = [], []
+        for bucket, bucket_ids in zip(buckets, ids, strict=True):
+            place = slice(bucket.set_offsets[start], bucket.set_offsets[stop])
+            owners = np.repeat(np.arange(stop - start, dtype=np.uint64), np.diff(bucket.set_offsets[start : stop + 1]))
+            keys.append((owners << np.uint64(32)) | bucket_ids[bucket.set_tokens[place]])
+            counts.append(bucket.set_counts[place])
+        out.write_counts(start, np.concatenate(counts)[np.argsort(np.concatenate(keys))])

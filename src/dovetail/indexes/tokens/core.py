@@ -15,7 +15,8 @@ Array = npt.NDArray[Any]
 
 def as_buffers(strings: pa.Array) -> tuple[Array, Array]:
     """The bytes and the len + 1 offsets of a string array without nulls."""
-    strings = strings.cast(pa.large_string())
+    if not pa.types.is_large_string(strings.type):  # a cast that changes nothing takes longer than a small query
+        strings = strings.cast(pa.large_string())
     _, offsets, data = strings.buffers()
     begin = strings.offset
     starts = (

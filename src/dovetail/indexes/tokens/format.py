@@ -59,6 +59,10 @@ class TokenPackWriter:
         """The bytes of consecutive tokens from `first_id` on."""
         self._token_bytes.write(content, int(self.token_offsets[first_id]))
 
+    def write_content(self, at: int, content: Array) -> None:
+        """Bytes of consecutive tokens, from byte `at` of all tokens on."""
+        self._token_bytes.write(content, at)
+
     def write_hashes(self, at: int, hashes: Array, ids: Array) -> None:
         """The hashes of some tokens, ascending, all above those written before."""
         self._hashes.write(hashes, at)

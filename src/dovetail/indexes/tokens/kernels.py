@@ -277,10 +277,10 @@ def _first_not_below(hashes: Array, place: int, value: Any) -> int:
 
 @compiled
 def _same_bytes(one: Array, one_start: int, other: Array, other_start: int, length: int) -> bool:
-    for k in range(length):
-        if one[one_start + k] != other[other_start + k]:
-            return False
-    return True
+    k = 0
+    while k < length and one[one_start + k] == other[other_start + k]:
+        k += 1
+    return k == length
 
 
 @compiled

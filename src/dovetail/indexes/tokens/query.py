@@ -11,6 +11,7 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.tokens.core import as_buffers, as_strings, hash_tokens
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
+from dovetail.indexes.tokens.groups import ascending, weigh_groups
 from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, spread
 
 Array = npt.NDArray[Any]
@@ -29,6 +30,11 @@ class TokenReader:
             arrays.hash_starts, arrays.hashes, arrays.hash_ids, arrays.token_bytes, arrays.token_offsets,
             hash_tokens(tokens), *as_buffers(tokens),
         )  # fmt: skip
+
+    def grouped(self, tokens: pa.Array) -> tuple[Array, Array, Array]:
+        """The distinct groups of the tokens, ascending, how many tokens lie in each, and the ids of all, ascending."""
+        ids = ascending(self.find(tokens), self.arrays.tokens)
+        return *weigh_groups(ids, self.arrays.group_tokens), ids
 
     def tokens(self, ids: Array) -> pa.LargeStringArray:
         return as_strings(*gather_strings(self.arrays.token_bytes, self.arrays.token_offsets, ids.astype(np.int64)))

@@ -1,0 +1,112 @@
+"""Frames of other libraries: into Arrow, and back to the kind that went in.
+
+No library is imported for this before somebody has given one of its frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.catalog.profile import count_values
+from dovetail.errors import InputError
+from dovetail.normalise import decide, normalise
+
+_TYPES = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_(), "date": pa.date32()}
+
+
+def to_arrow(data: Any) -> pa.Table:
+    """A frame (pandas, polars, Arrow, DuckDB, anything with an Arrow stream), a dict of columns, or some values."""
+    data = _with_columns(data)
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, dict):
+        return pa.table({name: _values(values) for name, values in data.items()})
+    if _library(data) == "pandas":
+        # By position: a frame may have two columns of one name.
+        columns = [_values(data.iloc[:, place]) for place in range(len(data.columns))]
+        return pa.Table.from_arrays(columns, [str(name) for name in data.columns])
+    if _library(data) == "polars":
+        return data.to_arrow()
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.table(data)
+    raise InputError(
+        f"Cannot search with a {type(data).__name__}: give a path, a table of the lake by name, a pandas, polars or "
+        "Arrow table, or a list of values."
+    )
+
+
+def like(data: Any, rows: pa.Array, others: pa.Table) -> Any:
+    """My `rows` (null: none of mine) beside the columns of `others`, as the kind of frame that `data` is.
+
+    My columns keep their types. A dict, a list and the like become an Arrow table.
+    """
+    data = _with_columns(data)
+    if _library(data) == "pandas":
+        import pandas as pd
+
+        # No row has the number -1: pandas fills those.
+        mine = data.set_axis(range(len(data))).reindex(rows.fill_null(-1).to_numpy(zero_copy_only=False))
+        return pd.concat([mine.reset_index(drop=True), others.to_pandas()], axis=1)
+    table = to_arrow(data).take(rows)
+    for name, column in zip(others.column_names, others.columns, strict=True):
+        table = table.append_column(name, column)
+    if _library(data) == "polars":
+        import polars as pl
+
+        return pl.from_arrow(table)
+    if _library(data) == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(table)
+    return table
+
+
+def typed(table: pa.Table) -> pa.Table:
+    """A table of text with numbers, dates and truth values where a column holds nothing else. Zeros in front stay."""
+    return pa.table({name: _typed(column) for name, column in zip(table.column_names, table.columns, strict=True)})
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    column_type = decide(count_values(column).evidence)
+    wanted = _TYPES.get(column_type.kind)
+    if wanted is None or (column_type.kind == "date" and not column_type.date_format):
+        return column
+    tokens = [normalise(chunk, column_type) for chunk in column.chunks]
+    try:
+        return pa.chunked_array([chunk.cast(wanted) for chunk in tokens], wanted)
+    except pa.ArrowInvalid:  # such as a number of twenty digits
+        return column
+
+
+def _with_columns(data: Any) -> Any:
+    """Values alone, of whatever kind, as one column of the same library, or of Arrow."""
+    if hasattr(data, "to_frame") and _library(data) in ("pandas", "polars"):
+        return data.to_frame(name=str(data.name or "values"))
+    if hasattr(data, "collect") and _library(data) == "polars":  # a lazy frame
+        return data.collect()
+    if isinstance(data, Sequence | set | frozenset | np.ndarray | pa.Array | pa.ChunkedArray):
+        return pa.table({"values": _values(data)})
+    return data
+
+
+def _library(data: Any) -> str:
+    """Whose frame it is; one of a subclass counts as its parent's."""
+    modules = {parent.__module__.partition(".")[0].lstrip("_") for parent in type(data).__mro__}
+    return next((name for name in ("pandas", "polars", "duckdb") if name in modules), "")
+
+
+def _values(values: Any) -> Any:
+    """An Arrow array; values of several types in one column become text, as a file would have them."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    listed = values if hasattr(values, "dtype") else list(values)
+    try:
+        return pa.array(listed, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if value is None or value != value else str(value) for value in listed], pa.string())
