@@ -197,7 +197,7 @@ def against_integers(segment: OpenSegment, questions: list[Question]) -> list[st
             answers.append((found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist()))
         gave_up += any(cut)
         assert any(cut) or answers[0] == answers[1] == answers[2], "the answers differ"
-    title = f"over the integer row store; in {gave_up} queries SCR or MCR gave up after 10⁹ steps"
+    title = f"over the integer row store; in {gave_up} queries SCR or MCR gave up"
     return timing_table(times, "ours", title)
 
 

@@ -53,7 +53,7 @@ def test_a_hit_says_what_matches_together(place, lake):
     assert hit.unmatched == ("Zürich | 2024-01-02", "Bern | 2024-01-01")
     assert hit.only_there == ("basel | 2024-01-02",)
     assert hit.brings == ("name",)
-    assert "2 of 4 tuples of city, date" in hit.explain()
+    assert "2 of the 4 tuples of city, date" in hit.explain()
 
 
 def test_my_own_table_is_no_hit_unless_asked(place, lake):
@@ -122,6 +122,14 @@ def test_joins_on_several_columns(place, lake):
         lake.join(mine, "events.csv", on="city=towns,date=day")
 
 
+def test_a_hit_is_joined_on_all_of_its_columns(lake):
+    data = {"city": ["Bern", "zürich"], "date": ["2024-01-02", "2024-01-02"]}
+    hit = next(hit for hit in lake.search(data, on=["city", "date"]) if hit.table == "events.csv")
+    assert hit.preview()["name"].to_pylist() == ["Fair"]
+    assert hit.join(how="inner")["name"].to_pylist() == ["Fair"]
+    assert lake.join(hit, how="inner").on == (("city", "town"), ("date", "day"))
+
+
 def test_from_the_command_line(place):
     mine, idx = place / "lake" / "weather.csv", place / "idx"
     found = command("search", mine, "--on", "city,date", "--index", idx)
@@ -132,7 +140,7 @@ def test_from_the_command_line(place):
     assert (as_json["how"], as_json["exact"]) == ("keys", True)
     assert [hit["columns"] for hit in as_json["hits"]] == [["town", "day"]]
     assert command("search", mine, "--on", "city,date", "--index", idx, "--threshold", "0.6").code == 1
-    assert "2 of 4 tuples" in command("search", mine, "--on", "city,date", "--index", idx, "--explain", "1").out
+    assert "2 of the 4 tuples" in command("search", mine, "--on", "city,date", "--index", idx, "--explain", "1").out
     joined = command("join", mine, "events.csv", "--on", "city=town,date=day", "--index", idx, "--json").json
     assert joined["on"] == [["city", "town"], ["date", "day"]]
     assert joined["rows"] == 6

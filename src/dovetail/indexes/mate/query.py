@@ -21,7 +21,7 @@ from dovetail.indexes.mate.starts import cheapest
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 
-EFFORT = 1_000_000_000
+EFFORT = 200_000_000
 """Steps that a search spends on matching rows and mapping columns: some seconds. Only keys of many columns with few
 values each need more: every row matches many tuples then, in billions of mappings."""
 ChooseStarts = Callable[[Array, Array], Array]
@@ -70,10 +70,12 @@ class Key(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Where the columns of the table at hand stand in the postings of a value, by value."""
+    """What is known of the table at hand: where its columns stand in the postings of each value, and which tuples are
+    known to match in the only way they can."""
 
     table: Array
     places: Array
+    done: Array
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,11 @@ class MateReader:
         candidates = hits[begins, 0]
         overlaps = np.zeros(len(candidates), np.int64)
         mappings = np.zeros((len(candidates), width), np.int64)
-        seen = Seen(np.full(len(key.ids), -1, np.int64), np.zeros((len(key.ids), 2), np.int64))
+        seen = Seen(
+            np.full(len(key.ids), -1, np.int64),
+            np.zeros((len(key.ids), 2), np.int64),
+            np.full(len(key.tuples), -1, np.int64),
+        )
         search_kernels.search_tables(
             key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
             np.append(begins, len(hits)), bounds, ranks, min(k, tables), floor, many, overlaps, mappings, work,

@@ -328,6 +328,8 @@ def _match_row(
     asked = key.keys[key.class_of[rows.ones[table]]]
     for i in range(first, last):
         tuple_ = key.start_tuples[i]
+        if seen.done[tuple_] == table:
+            continue
         work[CHECKED] += 1
         if not _covers(row_key, asked[tuple_]):
             continue
@@ -342,7 +344,19 @@ def _match_row(
             owners[pairs] = tuple_
             pairs += 1
             size = now
+            if _maps_one_way(tuple_, key, seen):
+                seen.done[tuple_] = table
     return owners, ends, choices, pairs, size
+
+
+@compiled
+def _maps_one_way(tuple_: int, key: Any, seen: Any) -> bool:
+    """Whether each value of a tuple stands in one column of the table only: then one row that matches says it all."""
+    one_way = True
+    for j in range(key.tuples.shape[1]):
+        value = key.tuples[tuple_, j]
+        one_way &= seen.places[value, 1] - seen.places[value, 0] == 1
+    return one_way
 
 
 @compiled
