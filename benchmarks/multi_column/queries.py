@@ -32,10 +32,12 @@ class Question:
         return mask
 
 
-def draw(segment: OpenSegment, width: int, number: int, seed: int, least_rows: int = 10) -> list[Question]:
+def draw(
+    segment: OpenSegment, width: int, number: int, seed: int, least_rows: int = 10, among: list[int] | None = None
+) -> list[Question]:
     """Keys of `width` columns from tables drawn at random: columns of text, whole numbers or dates, drawn at random."""
     random = np.random.default_rng(seed + width)
-    tables = random.permutation(len(segment.names))
+    tables = random.permutation(len(segment.names) if among is None else among)
     found: list[Question] = []
     for table in tables.tolist():
         if len(found) == number:
