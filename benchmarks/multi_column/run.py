@@ -126,10 +126,8 @@ def scripts(segment: OpenSegment, seed: int) -> list[str]:
         rates = []
         for bits in SIZES:
             xash = Parameters("xash", bits, alpha(bits, segment.tokens.arrays.tokens), characters)
-            for parameters, ones in (
-                (xash, xash.ones),
-                (fit := Parameters("fitted", bits), int(fit.ones_of(np.array([8.0]))[0])),
-            ):
+            fit = Parameters("fitted", bits)
+            for parameters, ones in ((xash, xash.ones), (fit, int(fit.ones_of(np.array([8.0]))[0]))):
                 hashed = np.empty((len(values), parameters.words), np.uint64)
                 hashing = Hashing.of(parameters, hash_strings(strings), *as_buffers(strings))
                 hash_tokens(hashed, np.arange(len(values)), hashing, ones)
@@ -257,7 +255,13 @@ def against_strings(segment: OpenSegment, number: int, seed: int, most_cells: in
             answer = ask(question, K)
             times[name].append((time.perf_counter() - start) * 1000)
             assert answer == expected, f"{name} differs"
-    return timing_table(times, "ours", f"over rows of strings; {len(tables):,} tables, {len(chosen)} queries")
+    lines = timing_table(times, "ours", f"over rows of strings; {len(tables):,} tables, {len(chosen)} queries")
+    sums = {
+        name: np.array([sum(t for t, q in zip(found, chosen, strict=True) if q.width == w) for w in WIDTHS[:3]])
+        for name, found in times.items()
+    }
+    sets = ", ".join(f"{name} {np.median(sums[name] / sums['ours']):.1f} ×" for name in ("scr", "mcr"))
+    return [*lines, "", f"Of ours, by the time of a whole query set, median over key sizes: {sets}."]
 
 
 def least_of_three(call: Callable[[], FoundTables]) -> tuple[float, FoundTables]:
