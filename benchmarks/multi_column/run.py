@@ -240,7 +240,8 @@ def against_strings(segment: OpenSegment, number: int, seed: int, most_cells: in
     cells = np.diff(reader.store.first_rows) * np.diff(reader.store.first_columns)
     order = np.random.default_rng(seed).permutation(len(cells))
     tables = order[np.cumsum(cells[order]) <= most_cells].tolist()
-    chosen = [q for width in WIDTHS[:3] for q in draw(segment, width, number, seed, among=tables)]
+    drawn = [q for width in WIDTHS[:3] for q in draw(segment, width, number, seed, among=tables)]
+    chosen = [q for q in drawn if not search(reader, q).work.cut]
     strings = Strings(segment, tables)
     mask = np.zeros(len(cells), bool)
     mask[tables] = True

@@ -21,7 +21,7 @@ from dovetail.indexes.mate.starts import cheapest
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 
-EFFORT = 100_000_000
+EFFORT = 300_000_000
 """Steps that a search spends on matching rows and mapping columns: some seconds. Only keys of many columns with few
 values each need more: every row matches many tuples then, in billions of mappings."""
 ChooseStarts = Callable[[Array, Array], Array]

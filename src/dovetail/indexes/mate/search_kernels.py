@@ -16,6 +16,9 @@ from dovetail._compile import compiled, int64
 Array = npt.NDArray[Any]
 
 
+_PRIME = np.uint64(11400714785074694791)
+
+
 class Pairs(NamedTuple):
     """Matching pairs of a tuple and a row: their tuples, and which columns of the table can stand for the key's.
 
@@ -323,7 +326,7 @@ def _match_row(
     """Hold some tuples of a start against a row; the pairs that match are added to those found."""
     width = key.tuples.shape[1]
     columns = store.first_columns[table + 1] - store.first_columns[table]
-    owners, ends, choices, pairs, size = found
+    owners, ends, choices, pairs, size, slots = found
     row_key = rows.super_keys[store.first_rows[table] + row]
     asked = key.keys[key.class_of[rows.ones[table]]]
     for i in range(first, last):
@@ -342,11 +345,60 @@ def _match_row(
         if now >= 0:
             work[TRUE] += 1
             owners[pairs] = tuple_
-            pairs += 1
-            size = now
+            if 2 * (pairs + 1) > len(slots):
+                slots = _larger_slots(slots, owners, ends, choices, width, pairs)
+            if _is_new(pairs, slots, owners, ends, choices, width):
+                pairs += 1
+                size = now
             if _maps_one_way(tuple_, key, seen):
                 seen.done[tuple_] = table
-    return owners, ends, choices, pairs, size
+    return owners, ends, choices, pairs, size, slots
+
+
+@compiled
+def _hash_pair(pair: int, owners: Array, ends: Array, choices: Array, width: int) -> Any:
+    mixed = np.uint64(owners[pair])
+    begin = ends[pair * width - 1] if pair else 0
+    for place in range(pair * width, (pair + 1) * width):
+        mixed = (mixed ^ np.uint64(ends[place] - begin)) * _PRIME
+        for c in range(begin, ends[place]):
+            mixed = (mixed ^ np.uint64(choices[c])) * _PRIME
+        begin = ends[place]
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+@compiled
+def _same_pair(one: int, other: int, owners: Array, ends: Array, choices: Array, width: int) -> bool:
+    """Whether two pairs have the same tuple, and the same columns to choose from."""
+    same = owners[one] == owners[other]
+    begins = (ends[one * width - 1] if one else 0), (ends[other * width - 1] if other else 0)
+    for j in range(width):
+        same &= ends[one * width + j] - begins[0] == ends[other * width + j] - begins[1]
+    if same:
+        for c in range(ends[(one + 1) * width - 1] - begins[0]):
+            same &= choices[begins[0] + c] == choices[begins[1] + c]
+    return bool(same)
+
+
+@compiled
+def _is_new(pair: int, slots: Array, owners: Array, ends: Array, choices: Array, width: int) -> bool:
+    """Whether no other pair is the same; then it gets a slot. Rows that say the same again need not be held."""
+    mask = len(slots) - 1
+    slot = int64(_hash_pair(pair, owners, ends, choices, width) & np.uint64(mask))
+    while slots[slot] >= 0 and not _same_pair(slots[slot], pair, owners, ends, choices, width):
+        slot = (slot + 1) & mask
+    new = slots[slot] < 0
+    if new:
+        slots[slot] = pair
+    return bool(new)
+
+
+@compiled
+def _larger_slots(slots: Array, owners: Array, ends: Array, choices: Array, width: int, pairs: int) -> Array:
+    larger = np.full(4 * len(slots), -1, np.int64)
+    for pair in range(pairs):
+        _is_new(pair, larger, owners, ends, choices, width)
+    return larger
 
 
 @compiled
@@ -403,7 +455,7 @@ def search_tables(
             continue
         work[TABLES] += 1
         rest = bounds[table]
-        found = owners, ends, choices, 0, 0
+        found = owners, ends, choices, 0, 0, np.full(64, -1, np.int64)
         hit, stop = candidate_offsets[candidate], candidate_offsets[candidate + 1]
         while hit < stop and rest >= least and work[EFFORT] > 0:  # table filter 2
             start = hits[hit, 1]
@@ -431,7 +483,7 @@ def search_tables(
                     matched += found[3] > pairs
             work[READ] += total
             rest -= min(last - first, total) - min(last - first, matched, found[3] - before)
-        owners, ends, choices, pairs, _ = found
+        owners, ends, choices, pairs = found[:4]
         if rest < least or pairs < least:
             continue
         columns_of_table = (store.first_columns[table], store.first_columns[table + 1])
