@@ -18,7 +18,7 @@ from dovetail.indexes.mate.format import ENTRIES_A_SUM, NAME, VERSION, MateArray
 from dovetail.indexes.mate.hash_kernels import hash_tokens as hash_into
 from dovetail.indexes.mate.hit_kernels import find_hits
 from dovetail.indexes.mate.mapping_kernels import best_mapping
-from dovetail.indexes.mate.search_kernels import CUT, EFFORT, PAIRS, Pairs, search_tables
+from dovetail.indexes.mate.search_kernels import C_NEXT, CUT, EFFORT, PAIRS, V_END, Pairs, search_tables
 from dovetail.indexes.mate.starts import cheapest
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
@@ -72,38 +72,22 @@ class Key(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What is known of the table and of the row at hand. A number of a table, row or start tells whether it is theirs.
+    """What is known of the table and of the row at hand."""
 
-    By value of the key: in how many columns of the table it stands; how often it stands in the row, the first of its
-    columns there, a hash of these; and which tuples of the start have it as their second value. By column: whether any
-    value that is looked for stands in it; the next column of the row with the same value.
-    """
-
-    value_tables: Array
-    value_columns: Array
-    rows: Array
-    counts: Array
-    heads: Array
-    hashes: Array
-    run_starts: Array
-    runs: Array
-    column_tables: Array
-    nexts: Array
-    columns: Array  # the columns with values that are looked for, in order
-    values: Array  # the values of the row
+    values: Array  # by value of the key: see V_TABLE and those after it
+    columns: Array  # by column of the table: C_TABLE and C_NEXT
+    listed: Array  # the columns with values that are looked for, in order
+    found: Array  # the values of the key that stand in the row
     done: Array  # for every tuple the last table where it is known to match in the only way it can
     passing: Array  # the tuples that passed the filter in the row
 
     @classmethod
     def nothing(cls, values: int, tuples: int, columns: int) -> Seen:
         """Of a key with so many distinct values and tuples, in tables of so many columns at most."""
-        by_value = np.full((5, values), -1, np.int64)
-        by_column = np.full((4, columns), -1, np.int64)
-        value_tables, value_columns, rows, heads, run_starts = by_value
         return cls(
-            value_tables, value_columns, rows, np.zeros(values, np.int64), heads, np.zeros(values, np.uint64),
-            run_starts, np.zeros((values, 2), np.int64), *by_column, np.full(tuples, -1, np.int64),
-            np.zeros(tuples, np.int64),
+            np.full((values, V_END + 1), -1, np.int64), np.full((columns, C_NEXT + 1), -1, np.int64),
+            np.empty(columns, np.int64), np.empty(columns, np.int64), np.full(tuples, -1, np.int64),
+            np.empty(tuples, np.int64),
         )  # fmt: skip
 
 

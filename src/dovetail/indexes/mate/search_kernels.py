@@ -14,7 +14,7 @@ from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
-_PRIME = np.uint64(11400714785074694791)
+_PRIME = -7046029254386353131  # 2^64 divided by the golden ratio
 _MOST_MAPPINGS = 1 << 20
 _MOST_STEPS = 20_000_000
 _LITTLE_ROOM = 64
@@ -25,6 +25,12 @@ those that were not, or not wholly, because the effort was spent; and what is le
 ROW, VALUES, COLUMNS, CELLS, PAIRS, CHOICES = range(6)
 """What is counted in a table: rows looked up so far, and for the last the values found in it; columns with a value that
 is looked for, cells of such values; pairs found, and all of their choices."""
+V_TABLE, V_COLUMNS, V_ROW, V_COUNT, V_FIRST, V_HASH, V_START, V_BEGIN, V_END = range(9)
+"""What is known of a value of the key, where the table, row and start are those at hand: in how many columns of the
+table it stands; how often it stands in the row, the first of its columns there, a hash of these; and the tuples of the
+start that have it as their second value."""
+C_TABLE, C_NEXT = range(2)
+"""Of a column: whether the table has a value in it that is looked for; and the next one with the same value in a row."""
 
 
 class Cells(NamedTuple):
@@ -67,17 +73,6 @@ def _read(content: Array, at: int, width: int) -> int:
 
 
 @compiled
-def _covers(row_key: Array, key: Array) -> bool:
-    """Whether every bit of the key is one of the row's. Word by word: the length segment is in the first."""
-    covered = True
-    for word in range(len(key)):
-        if key[word] & ~row_key[word]:
-            covered = False
-            break
-    return covered
-
-
-@compiled
 def _grown(array: Array) -> Array:
     larger = np.empty(2 * len(array), array.dtype)
     larger[: len(array)] = array
@@ -100,7 +95,7 @@ def _first_from(column: int, low: int, high: int, postings: Any) -> int:
 def _slot_of(number: int, numbers: Array) -> int:
     """Where a cell stands in the hash table, or the empty place where it would."""
     mask = len(numbers) - 1
-    slot = int64((np.uint64(number) * _PRIME) >> np.uint64(32)) & mask
+    slot = int64((number * _PRIME) >> 32) & mask
     while numbers[slot] >= 0 and numbers[slot] != number:
         slot = (slot + 1) & mask
     return slot
@@ -124,12 +119,13 @@ def _larger_cells(cells: Cells) -> Cells:
 @compiled
 def _look_for(value: int, table: int, key: Any, postings: Any, store: Any, seen: Any, cells: Cells, n: Array) -> Cells:
     """From now on the cells of this table that hold a value are known."""
-    seen.value_tables[value] = table
+    if seen.values[value, V_TABLE] == table:
+        return cells
     group = key.groups[value]
     first = store.first_columns[table]
     low = _first_from(first, postings.offsets[group], postings.offsets[group + 1], postings)
     high = _first_from(store.first_columns[table + 1], low, postings.offsets[group + 1], postings)
-    seen.value_columns[value] = high - low
+    seen.values[value, V_TABLE], seen.values[value, V_COLUMNS] = table, high - low
     for i in range(low, high):
         if 2 * (n[CELLS] + 1) > len(cells.numbers):
             cells = _larger_cells(cells)
@@ -138,64 +134,70 @@ def _look_for(value: int, table: int, key: Any, postings: Any, store: Any, seen:
         slot = _slot_of((column << 32) | number, cells.numbers)
         cells.numbers[slot], cells.values[slot] = (column << 32) | number, value
         n[CELLS] += 1
-        if seen.column_tables[column] != table:
-            seen.column_tables[column] = table
+        if seen.columns[column, C_TABLE] != table:
+            seen.columns[column, C_TABLE] = table
             place = n[COLUMNS]
-            while place and seen.columns[place - 1] > column:
-                seen.columns[place] = seen.columns[place - 1]
+            while place and seen.listed[place - 1] > column:
+                seen.listed[place] = seen.listed[place - 1]
                 place -= 1
-            seen.columns[place] = column
+            seen.listed[place] = column
             n[COLUMNS] += 1
     return cells
 
 
 @compiled
-def _look_up(table: int, row: int, store: Any, seen: Any, cells: Cells, n: Array, work: Array) -> None:
+def _look_up(
+    at: int, content: Array, offsets: Array, widths: Array, listed: Array, numbers: Array, cell_values: Array,
+    values: Array, columns: Array, found: Array, n: Array,
+) -> None:  # fmt: skip
     """The values that stand in a row, and for each how often, its columns as a chain, and a hash of these."""
     n[ROW] += 1
     n[VALUES] = 0
-    work[EFFORT] -= n[COLUMNS]
-    at = store.starts[table] + row * store.strides[table]
-    first = store.first_columns[table]
     for i in range(n[COLUMNS] - 1, -1, -1):
-        column = seen.columns[i]
-        number = _read(store.cells, at + store.offsets[first + column], store.widths[first + column])
-        slot = _slot_of((column << 32) | number, cells.numbers)
-        if cells.numbers[slot] < 0:
+        column = listed[i]
+        number = _read(content, at + offsets[column], widths[column])
+        slot = _slot_of((column << 32) | number, numbers)
+        if numbers[slot] < 0:
             continue
-        value = cells.values[slot]
-        if seen.rows[value] != n[ROW]:
-            seen.rows[value], seen.counts[value], seen.heads[value], seen.hashes[value] = n[ROW], 0, -1, 0
-            seen.values[n[VALUES]] = value
+        value = cell_values[slot]
+        if values[value, V_ROW] != n[ROW]:
+            values[value, V_ROW], values[value, V_COUNT] = n[ROW], 0
+            values[value, V_FIRST], values[value, V_HASH] = -1, 0
+            found[n[VALUES]] = value
             n[VALUES] += 1
-        seen.counts[value] += 1
-        seen.nexts[column] = seen.heads[value]
-        seen.heads[value] = column
-        seen.hashes[value] = (seen.hashes[value] ^ np.uint64(column + 1)) * _PRIME
+        values[value, V_COUNT] += 1
+        columns[column, C_NEXT] = values[value, V_FIRST]
+        values[value, V_FIRST] = column
+        values[value, V_HASH] = (values[value, V_HASH] ^ (column + 1)) * _PRIME
 
 
 @compiled
 def _check(
-    first: int, last: int, table: int, row: int, key: Any, store: Any, rows: Any, seen: Any, passing: int, work: Array
-) -> int:
-    """Hold some tuples of a start against a row's super key; those that pass are noted. How many there are then."""
-    row_key = rows.super_keys[store.first_rows[table] + row]
-    asked = key.keys[key.class_of[rows.ones[table]]]
-    work[EFFORT] -= last - first
+    first: int, last: int, row_key: Array, start_tuples: Array, asked: Array, done: Array, table: int, passing: Array,
+    size: int, work: Array,
+) -> int:  # fmt: skip
+    """Hold some tuples of a start against a row's super key; those that pass are noted. How many there are then.
+
+    A row covers a tuple that has no other bits. Word by word: the length segment is in the first.
+    """
     for i in range(first, last):
-        tuple_ = key.start_tuples[i]
-        if seen.done[tuple_] != table:
-            work[CHECKED] += 1
-            if _covers(row_key, asked[tuple_]):
-                seen.passing[passing] = tuple_
-                passing += 1
-    return passing
+        tuple_ = start_tuples[i]
+        if done[tuple_] == table:
+            continue
+        work[CHECKED] += 1
+        covered = True
+        for word in range(len(row_key)):
+            if asked[tuple_, word] & ~row_key[word]:
+                covered = False
+                break
+        if covered:
+            passing[size] = tuple_
+            size += 1
+    return size
 
 
 @compiled
-def _set_runs(
-    table: int, start: int, key: Any, postings: Any, store: Any, seen: Any, cells: Cells, n: Array, work: Array
-) -> Cells:
+def _set_runs(table: int, start: int, key: Any, postings: Any, store: Any, seen: Any, cells: Cells, n: Array) -> Cells:
     """Where many tuples share a start, a row would be held against all of them; but a second value tells which.
 
     The tuples of a start are ordered by their second value; those with the same one are a run.
@@ -207,48 +209,98 @@ def _set_runs(
         end = begin + 1
         while end < last and key.tuples[key.start_tuples[end], second] == value:
             end += 1
-        if seen.value_tables[value] != table:
-            cells = _look_for(value, table, key, postings, store, seen, cells, n)
-        seen.run_starts[value], seen.runs[value, 0], seen.runs[value, 1] = start, begin, end
+        cells = _look_for(value, table, key, postings, store, seen, cells, n)
+        seen.values[value, V_START], seen.values[value, V_BEGIN], seen.values[value, V_END] = start, begin, end
         begin = end
-    work[EFFORT] -= last - key.start_offsets[start]
     return cells
 
 
 @compiled
-def _match_row(
-    table: int, row: int, column: int, start: int, narrow: bool, key: Any, postings: Any, store: Any, rows: Any,
-    seen: Any, cells: Cells, pairs: Pairs, n: Array, work: Array,
-) -> tuple[Cells, Pairs]:  # fmt: skip
-    """Hold tuples of a start, which stands in this column, against a row; the pairs that match are added.
+def _met_before(at: int, hit: int, hits: Array, set_offsets: Array, content: Array, offsets: Array, widths: Array) -> bool:
+    """Whether the start of a hit stands further left in the row too: then this row was met there."""
+    other = hit - 1
+    while other >= 0 and hits[other, 0] == hits[hit, 0] and hits[other, 1] == hits[hit, 1]:
+        column = hits[other, 2]
+        if _read(content, at + offsets[column], widths[column]) == hits[other, 3] - set_offsets[column] + 1:
+            return True
+        other -= 1
+    return False
 
-    A row where the start stands further left too was met before.
+
+@compiled
+def _match_start(
+    hit: int, stop: int, key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any, hits: Array,
+    narrow: bool, cells: Cells, pairs: Pairs, n: Array, work: Array,
+) -> tuple[int, Cells, Pairs]:  # fmt: skip
+    """Hold the tuples of a start against its rows; the pairs that match are added. How many rows brought any.
+
+    The loop over rows touches few arrays: handing over all of them takes longer than most rows do.
     """
-    passing, looked_up = 0, narrow
-    if narrow:
-        _look_up(table, row, store, seen, cells, n, work)
-        if seen.heads[key.starts[start]] != column:
-            return cells, pairs
-        for i in range(n[VALUES]):
-            value = seen.values[i]
-            if seen.run_starts[value] == start:
-                begin, end = seen.runs[value, 0], seen.runs[value, 1]
-                passing = _check(begin, end, table, row, key, store, rows, seen, passing, work)
-    else:
-        begin, end = key.start_offsets[start], key.start_offsets[start + 1]
-        passing = _check(begin, end, table, row, key, store, rows, seen, passing, work)
-    for i in range(passing):
+    table, start = hits[hit, 0], hits[hit, 1]
+    first, last = key.start_offsets[start], key.start_offsets[start + 1]
+    values, columns, listed, found, done, passing = seen
+    start_tuples, asked = key.start_tuples, key.keys[key.class_of[rows.ones[table]]]
+    super_keys, content, row_bytes = rows.super_keys, store.cells, items.row_bytes[table]
+    offsets, widths = store.offsets[store.first_columns[table] :], store.widths[store.first_columns[table] :]
+    numbers, cell_values = cells
+    matched = int64(0)
+    while hit < stop:
+        column, entry = hits[hit, 2], hits[hit, 3]
+        place = _items_before(entry, items) - _items_before(items.set_offsets[column], items)
+        at = items.starts[column] + place * row_bytes
+        for _ in range(items.set_counts[entry]):
+            row = _read(items.rows, at, row_bytes)
+            at += row_bytes
+            cells_at = store.starts[table] + row * store.strides[table]
+            row_key = super_keys[store.first_rows[table] + row]
+            size = 0
+            if narrow:
+                if _met_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
+                    continue
+                _look_up(
+                    cells_at, content, offsets, widths, listed, numbers, cell_values, values, columns, found, n
+                )
+                work[EFFORT] -= n[COLUMNS]
+                for i in range(n[VALUES]):
+                    value = found[i]
+                    if values[value, V_START] == start:
+                        begin, end = values[value, V_BEGIN], values[value, V_END]
+                        work[EFFORT] -= end - begin
+                        size = _check(begin, end, row_key, start_tuples, asked, done, table, passing, size, work)
+            else:
+                work[EFFORT] -= last - first
+                size = _check(first, last, row_key, start_tuples, asked, done, table, passing, size, work)
+            if size:
+                known = n[PAIRS]
+                cells, pairs = _match_row(
+                    table, cells_at, size, narrow, key, postings, store, seen, cells, pairs, n, work
+                )
+                numbers, cell_values = cells
+                matched += n[PAIRS] > known
+        hit += 1
+    return matched, cells, pairs
+
+
+@compiled
+def _match_row(
+    table: int, at: int, size: int, looked_up: bool, key: Any, postings: Any, store: Any, seen: Any, cells: Cells,
+    pairs: Pairs, n: Array, work: Array,
+) -> tuple[Cells, Pairs]:  # fmt: skip
+    """Look the tuples that passed up in the row; the pairs that match are added."""
+    known = n[CELLS]
+    for i in range(size):
         for j in range(key.tuples.shape[1]):
-            value = key.tuples[seen.passing[i], j]
-            if seen.value_tables[value] != table:
-                cells = _look_for(value, table, key, postings, store, seen, cells, n)
-                looked_up = False
-    if passing and not looked_up:
-        _look_up(table, row, store, seen, cells, n, work)
-    if passing and seen.heads[key.starts[start]] == column:
-        work[PASSED] += passing
-        for i in range(passing):
-            pairs = _add_pair(seen.passing[i], table, key, seen, pairs, n, work)
+            cells = _look_for(key.tuples[seen.passing[i], j], table, key, postings, store, seen, cells, n)
+    if n[CELLS] > known or not looked_up:
+        first = store.first_columns[table]
+        _look_up(
+            at, store.cells, store.offsets[first:], store.widths[first:], seen.listed, cells.numbers, cells.values,
+            seen.values, seen.columns, seen.found, n,
+        )  # fmt: skip
+        work[EFFORT] -= n[COLUMNS]
+    work[PASSED] += size
+    for i in range(size):
+        pairs = _add_pair(seen.passing[i], table, key, seen, pairs, n, work)
     return cells, pairs
 
 
@@ -260,17 +312,17 @@ def _add_pair(tuple_: int, table: int, key: Any, seen: Any, pairs: Pairs, n: Arr
     says it all, and the tuple is done.
     """
     width = key.tuples.shape[1]
-    mixed, total, one_way = np.uint64(tuple_), 0, True
+    mixed, total, one_way = int64(tuple_), int64(0), True
     for j in range(width):
         value = key.tuples[tuple_, j]
         needed = 0
         for other in range(width):
             needed += key.tuples[tuple_, other] == value
-        if seen.rows[value] != n[ROW] or seen.counts[value] < needed:
+        if seen.values[value, V_ROW] != n[ROW] or seen.values[value, V_COUNT] < needed:
             return pairs
-        total += seen.counts[value]
-        one_way &= seen.value_columns[value] == 1
-        mixed = (mixed ^ (seen.hashes[value] >> np.uint64(7))) * _PRIME
+        total += seen.values[value, V_COUNT]
+        one_way &= seen.values[value, V_COLUMNS] == 1
+        mixed = (mixed ^ (seen.values[value, V_HASH] >> 7)) * _PRIME
     work[TRUE] += 1
     work[EFFORT] -= total
     if one_way:
@@ -278,11 +330,11 @@ def _add_pair(tuple_: int, table: int, key: Any, seen: Any, pairs: Pairs, n: Arr
     pairs = _with_room(pairs, width, total, n)
     pair, size = n[PAIRS], n[CHOICES]
     for j in range(width):
-        column = seen.heads[key.tuples[tuple_, j]]
+        column = seen.values[key.tuples[tuple_, j], V_FIRST]
         while column >= 0:
             pairs.choices[size] = column
             size += 1
-            column = seen.nexts[column]
+            column = seen.columns[column, C_NEXT]
         pairs.ends[pair * width + j] = size
     pairs.owners[pair], pairs.hashes[pair] = tuple_, mixed
     slot = _pair_slot(pair, pairs, pairs.slots, width)
@@ -297,7 +349,7 @@ def _add_pair(tuple_: int, table: int, key: Any, seen: Any, pairs: Pairs, n: Arr
 def _pair_slot(pair: int, pairs: Pairs, slots: Array, width: int) -> int:
     """Where a pair that says the same stands, or the empty place for this one."""
     mask = len(slots) - 1
-    slot = int64(pairs.hashes[pair] >> np.uint64(32)) & mask
+    slot = int64(pairs.hashes[pair] >> 32) & mask
     while slots[slot] >= 0 and not _same(slots[slot], pair, pairs, width):
         slot = (slot + 1) & mask
     return slot
@@ -323,7 +375,7 @@ def _no_pairs(width: int) -> Pairs:
     room = _LITTLE_ROOM
     return Pairs(
         np.empty(room, np.int64), np.empty(room * width, np.int64), np.empty(room * width, np.int64),
-        np.empty(room, np.uint64), np.full(2 * room, -1, np.int64),
+        np.empty(room, np.int64), np.full(2 * room, -1, np.int64),
     )  # fmt: skip
 
 
@@ -412,39 +464,31 @@ def _supports(pairs: Pairs, width: int, bases: Array, digits: Array, mappings: i
 @compiled
 def _match_table(
     table: int, hit: int, stop: int, least: int, key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any,
-    hits: Array, bounds: Array, many: int, n: Array, work: Array,
-) -> tuple[int, Pairs]:  # fmt: skip
+    hits: Array, bounds: Array, many: int, cells: Cells, pairs: Pairs, n: Array, work: Array,
+) -> tuple[int, Cells, Pairs]:  # fmt: skip
     """The pairs of a table, and the most tuples that it can reach; left where this is below `least`."""
-    width = key.tuples.shape[1]
-    cells, pairs = _empty_cells(_LITTLE_ROOM), _no_pairs(width)
+    if n[CELLS]:
+        cells = _empty_cells(_LITTLE_ROOM)
+    if n[PAIRS]:
+        pairs = _no_pairs(key.tuples.shape[1])
     n[VALUES:] = 0
     rest = bounds[table]
     while hit < stop and rest >= least and work[EFFORT] > 0:  # table filter 2
-        start = hits[hit, 1]
+        start, begin = hits[hit, 1], hit
         tuples = key.start_offsets[start + 1] - key.start_offsets[start]
-        if seen.value_tables[key.starts[start]] != table:
-            cells = _look_for(key.starts[start], table, key, postings, store, seen, cells, n)
-        if tuples > many:
-            cells = _set_runs(table, start, key, postings, store, seen, cells, n, work)
-        total, matched, before = int64(0), int64(0), n[PAIRS]
+        total, before = int64(0), n[PAIRS]
         while hit < stop and hits[hit, 1] == start:
-            column, entry = hits[hit, 2], hits[hit, 3]
+            total += items.set_counts[hits[hit, 3]]
             hit += 1
-            total += items.set_counts[entry]
-            place = _items_before(entry, items) - _items_before(items.set_offsets[column], items)
-            at = items.starts[column] + place * items.row_bytes[table]
-            column -= store.first_columns[table]
-            for _ in range(items.set_counts[entry]):
-                row = _read(items.rows, at, items.row_bytes[table])
-                at += items.row_bytes[table]
-                known = n[PAIRS]
-                cells, pairs = _match_row(
-                    table, row, column, start, tuples > many, key, postings, store, rows, seen, cells, pairs, n, work
-                )
-                matched += n[PAIRS] > known
+        if tuples > many:
+            cells = _set_runs(table, start, key, postings, store, seen, cells, n)
+            work[EFFORT] -= tuples
+        matched, cells, pairs = _match_start(
+            begin, hit, key, postings, items, store, rows, seen, hits, tuples > many, cells, pairs, n, work
+        )
         work[READ] += total
         rest -= min(tuples, total) - min(tuples, matched, n[PAIRS] - before)
-    return min(rest, n[PAIRS]), pairs
+    return min(rest, n[PAIRS]), cells, pairs
 
 
 @compiled
@@ -461,6 +505,8 @@ def search_tables(
     pairs; go on behind it when its overlap is known.
     """
     width = key.tuples.shape[1]
+    cells, pairs = _empty_cells(_LITTLE_ROOM), _no_pairs(width)
+    n[VALUES:] = 0
     if begin:
         _raise_best(best, best_ranks, overlaps[begin - 1], ranks[candidates[begin - 1]])
     for candidate in range(begin, len(candidates)):
@@ -472,9 +518,9 @@ def search_tables(
             work[CUT] += 1
             continue
         work[TABLES] += 1
-        most, pairs = _match_table(
+        most, cells, pairs = _match_table(
             table, candidate_offsets[candidate], candidate_offsets[candidate + 1], least, key, postings, items, store,
-            rows, seen, hits, bounds, many, n, work,
+            rows, seen, hits, bounds, many, cells, pairs, n, work,
         )  # fmt: skip
         if work[EFFORT] <= 0:
             work[CUT] += 1
@@ -487,7 +533,7 @@ def search_tables(
             return candidate, pairs
         overlaps[candidate] = overlap if overlap >= least else 0
         _raise_best(best, best_ranks, overlap, ranks[table])
-    return len(candidates), _no_pairs(width)
+    return len(candidates), pairs
 
 
 @compiled
