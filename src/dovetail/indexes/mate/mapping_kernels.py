@@ -69,9 +69,7 @@ def _explore(pairs: Any, width: int, count: int, best: int, ordered: bool, mappi
             continue
         _keep(pairs, kept, sizes, depth, j, width, column)
         effort[0] -= (sizes[depth + 1] + count) * width
-        bound = _plan(
-            pairs, kept, sizes, depth + 1, ordered, chosen, used, tried, supports, tries, at, position
-        )
+        bound = _plan(pairs, kept, sizes, depth + 1, ordered, chosen, used, tried, supports, tries, at, position)
         if bound > best:
             depth += 1
     return best

@@ -24,11 +24,13 @@ from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 
 MOST_EFFORT = 300_000_000
-"""Steps that a search spends on matching rows and mapping columns: some seconds. Only keys of many columns with few
-values each need more: every row matches many tuples then, in billions of mappings."""
+"""Steps that a search spends on rows, cells and mappings: five to ten seconds. Only keys of many columns with
+few values each need more: every row matches many tuples then, in billions of mappings."""
 ChooseStarts = Callable[[Array, Array], Array]
 MANY = 8
 """Tuples of one start that a row is held against one by one; of more, only those whose second value it has."""
+MOST_MAPPINGS = 1 << 20
+"""Mappings of columns that are counted one by one in a table; the best of more is found by branch and bound."""
 
 
 class Postings(NamedTuple):
@@ -151,6 +153,7 @@ class MateReader:
         allowed: npt.NDArray[np.bool_] | None = None,
         choose: ChooseStarts = cheapest,
         many: int = MANY,
+        most_mappings: int = MOST_MAPPINGS,
         ranks: Array | None = None,
         effort: int = MOST_EFFORT,
     ) -> FoundTables:
@@ -184,8 +187,8 @@ class MateReader:
         while at < len(candidates):
             at, pairs = search_tables(
                 key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
-                np.append(begins, len(hits)), bounds, ranks, best, best_ranks, floor, many, at, overlaps, mappings,
-                counts, work,
+                np.append(begins, len(hits)), bounds, ranks, best, best_ranks, floor, many, most_mappings, at, overlaps,
+                mappings, counts, work,
             )  # fmt: skip
             if at < len(candidates):
                 least = max(floor, int(best[0]))

@@ -15,8 +15,7 @@ from dovetail._compile import compiled, int64
 Array = npt.NDArray[Any]
 
 _PRIME = -7046029254386353131  # 2^64 divided by the golden ratio
-_MOST_MAPPINGS = 1 << 20
-_MOST_STEPS = 20_000_000
+_STEPS_A_MAPPING = 16  # of counting, at most on average
 _LITTLE_ROOM = 64
 
 READ, CHECKED, PASSED, TRUE, TABLES, CUT, EFFORT = range(7)
@@ -30,7 +29,7 @@ V_TABLE, V_COLUMNS, V_ROW, V_COUNT, V_FIRST, V_HASH, V_START, V_BEGIN, V_END = r
 table it stands; how often it stands in the row, the first of its columns there, a hash of these; and the tuples of the
 start that have it as their second value."""
 C_TABLE, C_NEXT = range(2)
-"""Of a column: whether the table has a value in it that is looked for; and the next one with the same value in a row."""
+"""Of a column: whether the table has a value in it that is looked for; the next one with the same value in the row."""
 
 
 class Cells(NamedTuple):
@@ -216,7 +215,9 @@ def _set_runs(table: int, start: int, key: Any, postings: Any, store: Any, seen:
 
 
 @compiled
-def _met_before(at: int, hit: int, hits: Array, set_offsets: Array, content: Array, offsets: Array, widths: Array) -> bool:
+def _met_before(
+    at: int, hit: int, hits: Array, set_offsets: Array, content: Array, offsets: Array, widths: Array
+) -> bool:
     """Whether the start of a hit stands further left in the row too: then this row was met there."""
     other = hit - 1
     while other >= 0 and hits[other, 0] == hits[hit, 0] and hits[other, 1] == hits[hit, 1]:
@@ -254,12 +255,11 @@ def _match_start(
             cells_at = store.starts[table] + row * store.strides[table]
             row_key = super_keys[store.first_rows[table] + row]
             size = 0
+            work[EFFORT] -= 1
             if narrow:
                 if _met_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
                     continue
-                _look_up(
-                    cells_at, content, offsets, widths, listed, numbers, cell_values, values, columns, found, n
-                )
+                _look_up(cells_at, content, offsets, widths, listed, numbers, cell_values, values, columns, found, n)
                 work[EFFORT] -= n[COLUMNS]
                 for i in range(n[VALUES]):
                     value = found[i]
@@ -270,6 +270,8 @@ def _match_start(
             else:
                 work[EFFORT] -= last - first
                 size = _check(first, last, row_key, start_tuples, asked, done, table, passing, size, work)
+                if size and _met_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
+                    continue
             if size:
                 known = n[PAIRS]
                 cells, pairs = _match_row(
@@ -324,7 +326,7 @@ def _add_pair(tuple_: int, table: int, key: Any, seen: Any, pairs: Pairs, n: Arr
         one_way &= seen.values[value, V_COLUMNS] == 1
         mixed = (mixed ^ (seen.values[value, V_HASH] >> 7)) * _PRIME
     work[TRUE] += 1
-    work[EFFORT] -= total
+    work[EFFORT] -= total + width
     if one_way:
         seen.done[tuple_] = table
     pairs = _with_room(pairs, width, total, n)
@@ -395,18 +397,20 @@ def _with_room(pairs: Pairs, width: int, total: int, n: Array) -> Pairs:
 
 
 @compiled
-def _count_mappings(pairs: Pairs, width: int, count: int, n: Array, mapping: Array, work: Array) -> int:
+def _count_mappings(
+    pairs: Pairs, width: int, count: int, most_mappings: int, n: Array, mapping: Array, work: Array
+) -> int:
     """Count the tuples of every mapping; the most, with the first mapping that has them. -1: too many mappings.
 
     A mapping is a number, whose digits are the columns of the table that each column of the key can be.
     """
     digits, bases = np.full((width, count), -1, np.int64), np.zeros(width, np.int64)
-    steps = int64(0)
+    steps, most_steps = int64(0), most_mappings * _STEPS_A_MAPPING
     for pair in range(n[PAIRS]):
         ways = int64(1)
         for place in range(pair * width, (pair + 1) * width):
             begin = pairs.ends[place - 1] if place else 0
-            ways = min(ways * (pairs.ends[place] - begin), _MOST_STEPS)
+            ways = min(ways * (pairs.ends[place] - begin), most_steps + 1)
             for c in range(begin, pairs.ends[place]):
                 digits[place % width, pairs.choices[c]] = 0
         steps += ways
@@ -416,8 +420,8 @@ def _count_mappings(pairs: Pairs, width: int, count: int, n: Array, mapping: Arr
             if digits[j, column] == 0:
                 digits[j, column] = bases[j]
                 bases[j] += 1
-        mappings = min(mappings * bases[j], _MOST_MAPPINGS + 1)
-    if mappings > _MOST_MAPPINGS or steps > _MOST_STEPS:
+        mappings = min(mappings * bases[j], most_mappings + 1)
+    if mappings > most_mappings or steps > most_steps:
         return -1
     work[EFFORT] -= mappings + steps
     supports = _supports(pairs, width, bases, digits, mappings, n)
@@ -495,7 +499,7 @@ def _match_table(
 def search_tables(
     key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any, hits: Array, candidates: Array,
     candidate_offsets: Array, bounds: Array, ranks: Array, best: Array, best_ranks: Array, floor: int, many: int,
-    begin: int, overlaps: Array, mappings: Array, n: Array, work: Array,
+    most_mappings: int, begin: int, overlaps: Array, mappings: Array, n: Array, work: Array,
 ) -> tuple[int, Pairs]:  # fmt: skip
     """Go through candidate tables by falling bound; the overlap of each that may be among the k best, else 0.
 
@@ -528,7 +532,7 @@ def search_tables(
         if most < least:
             continue
         count = store.first_columns[table + 1] - store.first_columns[table]
-        overlap = _count_mappings(pairs, width, count, n, mappings[candidate], work)
+        overlap = _count_mappings(pairs, width, count, most_mappings, n, mappings[candidate], work)
         if overlap < 0:
             return candidate, pairs
         overlaps[candidate] = overlap if overlap >= least else 0
