@@ -28,7 +28,8 @@ MOST_EFFORT = 300_000_000
 few values each need more: every row matches many tuples then, in billions of mappings."""
 ChooseStarts = Callable[[Array, Array], Array]
 MANY = 8
-"""Tuples of one start that a row is held against one by one; of more, only those whose second value it has."""
+"""Tuples of one start that a row is held against one by one; of more, only those whose second value it has. Nor is it
+worth while to look for second values in a table with fewer items of the start."""
 MOST_MAPPINGS = 1 << 20
 """Mappings of columns that are counted one by one in a table; the best of more is found by branch and bound."""
 

@@ -484,11 +484,12 @@ def _match_table(
         while hit < stop and hits[hit, 1] == start:
             total += items.set_counts[hits[hit, 3]]
             hit += 1
-        if tuples > many:
+        narrow = min(tuples, total) > many
+        if narrow:
             cells = _set_runs(table, start, key, postings, store, seen, cells, n)
             work[EFFORT] -= tuples
         matched, cells, pairs = _match_start(
-            begin, hit, key, postings, items, store, rows, seen, hits, tuples > many, cells, pairs, n, work
+            begin, hit, key, postings, items, store, rows, seen, hits, narrow, cells, pairs, n, work
         )
         work[READ] += total
         rest -= min(tuples, total) - min(tuples, matched, n[PAIRS] - before)
@@ -505,7 +506,7 @@ def search_tables(
 
     Both filters count posting items and leave a table only where it must come after the k-th: strictly below it, or as
     high as it at best, and later by rank. Candidates come by falling bound, then by rank. A start with more than `many`
-    tuples is narrowed down by a second value. A candidate with too many mappings to count is handed back, with its
+    tuples and items in a table is narrowed down by a second value. A candidate with too many mappings to count is handed back, with its
     pairs; go on behind it when its overlap is known.
     """
     width = key.tuples.shape[1]
