@@ -37,7 +37,7 @@ def build(folder: Path, columns: Columns, memory_bytes: int = PLENTY) -> Segment
             counts = Counter(values)
             tokens = pa.array(list(counts), pa.large_string())
             builder.add(Piece(number, tokens, np.array(list(counts.values()), np.int64)))
-    counts = builder.finish(writer, len(columns))
+    counts = builder.finish(writer, [1] * len(columns))
     return Segment(folder, writer.finish({"tables": 0, **counts}))
 
 

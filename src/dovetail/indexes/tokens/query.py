@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail._storage.segment import Segment
+from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.tokens.core import as_buffers, as_strings
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
 from dovetail.indexes.tokens.groups import ascending, weigh_groups
@@ -25,7 +25,7 @@ _WORTH_A_THREAD = 20_000  # tokens
 class TokenReader:
     """The dictionary, sets and postings of one segment. Ids and column numbers are the segment's own."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Segment | SegmentWriter) -> None:
         self.arrays = TokenArrays(segment.pack(NAME))
 
     def find(self, tokens: pa.Array) -> Array:
