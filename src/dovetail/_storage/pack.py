@@ -124,8 +124,8 @@ class Pack:
     def __getitem__(self, name: str) -> Array:
         if name not in self._arrays:
             raise FormatMismatch(
-                f"{self.segment}/{self.path.name} has no {name}: another Dovetail has written it. Build the index again "
-                "with `dovetail index`."
+                f"{self.segment}/{self.path.name} has no {name}: another Dovetail has written it. Build the index "
+                "again with `dovetail index`."
             )
         return self._arrays[name]
 
