@@ -1,0 +1,174 @@
+"""From two tables to the programs that join them: example sets, both directions, ranking, several programs together."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dovetail.join.transform.candidates import Example
+from dovetail.join.transform.coverage import Coverage, Table
+from dovetail.join.transform.matches import Group, Pair, column_values, match
+from dovetail.join.transform.operators import Extract, Program
+from dovetail.join.transform.search import Learned, Slot, learn
+
+_MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
+_TOP_PAIRS = 24  # of which examples are drawn
+_EXAMPLE_SETS = ((3, 5), (2, 5))  # size, how many
+_ENOUGH = 0.97  # of the target's keys: nothing better is looked for
+_LEAST_COVERAGE = 0.1  # of the smaller table's keys: less is no join
+_LEAST_GAIN = 2  # keys that a further program must add
+_MOST_PROGRAMS = 6
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The table that is transformed, and the table with the key; `reversed` where the left one has the key."""
+
+    source: Table
+    target: Table
+    reversed: bool
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """Programs over the source's columns whose values are keys of the target, and how many keys they reach."""
+
+    programs: tuple[Program, ...]
+    target: str
+    reversed: bool  # the right table is transformed, to meet a key of the left one
+    covered: int
+    keys: int
+
+
+def discover(left: Mapping[str, Sequence[str | None]], right: Mapping[str, Sequence[str | None]]) -> Discovery | None:
+    """The programs that join two tables of raw text; None where no program joins enough of them."""
+    tables = Table(left), Table(right)
+    directions = [Direction(*tables, reversed=False), Direction(*tables[::-1], reversed=True)]
+    chosen: tuple[float, Direction, Group, Learned] | None = None
+    for direction, group in _groups(directions):
+        coverage = Coverage(direction.source, direction.target, group.target)
+        found = _best_program(direction, group, coverage)
+        if found is None:
+            continue
+        score = coverage.score(found.program)
+        if chosen is None or score > chosen[0]:
+            chosen = (score, direction, group, found)
+        if score >= _ENOUGH:
+            break
+    if chosen is None:
+        return None
+    score, direction, group, found = chosen
+    coverage = Coverage(direction.source, direction.target, group.target)
+    if coverage.share(found.program) < _LEAST_COVERAGE:
+        return None
+    programs = _with_more(direction, group, coverage, found.program)
+    return Discovery(
+        programs, group.target, direction.reversed, len(coverage.reached(programs)), coverage.size
+    )
+
+
+def _groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, Group]]:
+    """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
+    found = []
+    for direction in directions:
+        for key in direction.target.keys():
+            target = direction.target.values(key)
+            for column in direction.source.columns:
+                source = direction.source.values(column)
+                if source.texts and target.texts:
+                    group = match(source, target)
+                    size = min(len(source.texts), len(target.texts))
+                    if group.pairs:
+                        penalty = direction.target.is_numeric(key) + direction.source.is_numeric(column)
+                        found.append((penalty, -group.weight / size, direction.reversed, direction, group))
+    found.sort(key=lambda entry: entry[:3])
+    for *_, direction, group in found[:_MOST_GROUPS]:
+        yield direction, group
+
+
+def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Learned | None:
+    """The program with the best coverage, of those that the group's example sets teach."""
+    best: tuple[float, float, Learned] | None = None
+    tried = set()
+    for examples in _example_sets(group.pairs):
+        found = _learn(direction, group, examples)
+        if found is None or found.program in tried:
+            continue
+        tried.add(found.program)
+        found = _refined(found, coverage)
+        rank = (coverage.score(found.program), -found.cost, found)
+        if best is None or rank[:2] > best[:2]:
+            best = rank
+        if best[0] >= _ENOUGH:
+            break
+    return best[2] if best else None
+
+
+def _learn(direction: Direction, group: Group, pairs: Sequence[Pair]) -> Learned | None:
+    """From the matched column alone where that will do, else from the whole row."""
+    names = list(direction.source.columns)
+    examples = [
+        Example(
+            {name: direction.source.columns[name][pair.source] or "" for name in names},
+            direction.target.columns[group.target][pair.target] or "",
+        )
+        for pair in pairs
+    ]
+    found = learn(examples, group.source, [group.source])
+    if found is None and len(names) > 1:
+        found = learn(examples, group.source, names)
+    return found
+
+
+def _example_sets(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Random subsets of the best pairs, the same in every run; no two pairs of a set share a row."""
+    top = list(pairs[:_TOP_PAIRS])
+    draw = random.Random(0)
+    for size, times in _EXAMPLE_SETS:
+        for _ in range(times):
+            draw.shuffle(top)
+            chosen: list[Pair] = []
+            for pair in top:
+                if all(pair.source != other.source and pair.target != other.target for other in chosen):
+                    chosen.append(pair)
+                if len(chosen) == size:
+                    yield list(chosen)
+                    break
+
+
+def _refined(found: Learned, coverage: Coverage) -> Learned:
+    """With those readings of each slot that cover most: the examples could not tell them apart, the table can."""
+    slots = list(found.slots)
+    best = coverage.score(found.program)
+    for place, slot in enumerate(slots):
+        for reading in slot[1:]:
+            changed: list[Slot] = [*slots[:place], [reading], *slots[place + 1 :]]
+            score = coverage.score(replace(found, slots=tuple(changed)).program)
+            if score > best:
+                best, slots = score, changed
+    return replace(found, slots=tuple(slots))
+
+
+def _with_more(direction: Direction, group: Group, coverage: Coverage, first: Program) -> tuple[Program, ...]:
+    """Further programs on the rows that those so far leave, as long as each adds keys of its own."""
+    programs = [first]
+    while len(programs) < _MOST_PROGRAMS:
+        source, target = coverage.left(programs)
+        rest = Coverage(source, target, group.target)
+        mains = dict.fromkeys([group.source, *(c for step in first.steps if isinstance(step, Extract) for c in [step.column])])
+        best: tuple[int, Program] | None = None
+        for main in mains:
+            values = column_values(main, source.columns[main]), column_values(group.target, target.columns[group.target])
+            if not (values[0].texts and values[1].texts):
+                continue
+            again = match(*values)
+            found = _best_program(Direction(source, target, direction.reversed), again, rest)
+            if found is not None:
+                gain = len(rest.reached([found.program]))
+                if gain >= _LEAST_GAIN and (best is None or gain > best[0]):
+                    best = gain, found.program
+        if best is None:
+            break
+        programs.append(best[1])
+    return tuple(programs)
