@@ -6,6 +6,7 @@ them apart, so the whole table does later (discover.py).
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,8 +35,9 @@ class Candidate:
     readings: list[tuple[float, Extract]]
 
     def add(self, cost: float, extract: Extract) -> None:
-        self.readings.append((cost, extract))
-        self.readings.sort(key=lambda reading: reading[0])
+        if len(self.readings) == _MOST_READINGS and cost >= self.readings[-1][0]:
+            return
+        bisect.insort(self.readings, (cost, extract), key=lambda reading: reading[0])
         del self.readings[_MOST_READINGS:]
 
 
@@ -55,7 +57,7 @@ def candidates(examples: Sequence[Example], main: str, columns: Sequence[str]) -
     for column in columns:
         extra = 0.0 if column == main else _OTHER_COLUMN_COST
         for texts, readings in _pieces([example.row[column] for example in examples]).items():
-            for slice_cost, start, stop in _slices(texts[0], parts_of_first):
+            for slice_cost, start, stop in _slices(texts[0], parts_of_first, free=column == main):
                 sliced = tuple(text[start:stop] for text in texts)
                 if all(part and part in whole for part, whole in zip(sliced, wholes, strict=True)):
                     candidate = found.setdefault(sliced, Candidate(sliced, []))
@@ -94,9 +96,8 @@ def _splits(text: str) -> Iterator[tuple[Split, float]]:
         for place in range(size):
             for index in (place, place - size):
                 yield Split(separator, index, index), _SPLIT_COST
-        if size > 2:
-            yield Split(separator, 0, -2), _SPLIT_COST + _RANGE_COST
-            yield Split(separator, 1, -1), _SPLIT_COST + _RANGE_COST
+        yield Split(separator, 0, -2), _SPLIT_COST + _RANGE_COST
+        yield Split(separator, 1, -1), _SPLIT_COST + _RANGE_COST
 
 
 def _separators(text: str) -> list[str]:
@@ -109,7 +110,7 @@ def _separators(text: str) -> list[str]:
     return list(found)[:_MOST_SEPARATORS]
 
 
-def _slices(text: str, wanted: set[str]) -> Iterator[tuple[float, int, int | None]]:
+def _slices(text: str, wanted: set[str], free: bool) -> Iterator[tuple[float, int, int | None]]:
     """The ways to take a part of a piece that is wanted, counted from either end: whole, anchored at an end, free."""
     yield 0.0, 0, None
     size = len(text)
@@ -127,7 +128,7 @@ def _slices(text: str, wanted: set[str]) -> Iterator[tuple[float, int, int | Non
             elif j == size:
                 yield _ANCHORED_COST, i, None
                 yield _ANCHORED_COST, i - size, None
-            else:
+            elif free:
                 yield _FREE_COST, i, j
                 yield _FREE_COST, i - size, j - size
     # A prefix longer than this text cuts only the longer ones.

@@ -11,7 +11,6 @@ from dovetail.join.transform.text import join_keys
 
 _KEY_SHARE = 0.8  # distinct among the values that are there; real keys have a few doubles
 _FILLED_SHARE = 0.5
-_NUMERIC_SHARE = 0.9
 
 
 class Table:
@@ -37,9 +36,9 @@ class Table:
         return found or list(self.columns)
 
     def is_numeric(self, name: str) -> bool:
-        """Numbers that say little when they are equal: counts, years, row numbers."""
-        texts = self.values(name).texts
-        return sum(text.replace(".", "").replace(",", "").isdigit() for text in texts) >= _NUMERIC_SHARE * len(texts)
+        """Mostly digits, which say little when they are equal: counts, years, row numbers."""
+        text = "".join(self.values(name).texts)
+        return sum(map(str.isdigit, text)) > sum(map(str.isalpha, text))
 
     def take(self, rows: Sequence[int]) -> Table:
         return Table({name: [column[row] for row in rows] for name, column in self.columns.items()})
@@ -71,8 +70,9 @@ class Coverage:
         return set().union(*(self._run(program)[1] for program in programs))
 
     def score(self, program: Program) -> float:
-        """The share of the target's keys that are reached."""
-        return len(self.reached([program])) / max(self.size, 1)
+        """The share of the target's keys that are reached, less where they are not quite keys."""
+        filled = sum(key is not None for key in self._keys)
+        return len(self.reached([program])) / max(filled, 1)
 
     def share(self, program: Program) -> float:
         """The same of the keys that could be reached, when the source has fewer rows than the target has keys."""

@@ -13,11 +13,13 @@ from dovetail.join.transform.operators import Extract, Program
 from dovetail.join.transform.search import Learned, Slot, learn
 
 _MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
+_NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
 _TOP_PAIRS = 24  # of which examples are drawn
 _EXAMPLE_SETS = ((3, 5), (2, 5))  # size, how many
 _ENOUGH = 0.97  # of the target's keys: nothing better is looked for
 _LEAST_COVERAGE = 0.1  # of the smaller table's keys: less is no join
-_LEAST_GAIN = 2  # keys that a further program must add
+_NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
+_SIMPLE_COST = 1.3  # a program of one plain step is believed as soon as it makes its examples
 _MOST_PROGRAMS = 6
 
 
@@ -51,7 +53,7 @@ def discover(left: Mapping[str, Sequence[str | None]], right: Mapping[str, Seque
         found = _best_program(direction, group, coverage)
         if found is None:
             continue
-        score = coverage.score(found.program)
+        score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
         if chosen is None or score > chosen[0]:
             chosen = (score, direction, group, found)
         if score >= _ENOUGH:
@@ -83,8 +85,9 @@ def _groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, Group]
                         penalty = direction.target.is_numeric(key) + direction.source.is_numeric(column)
                         found.append((penalty, -group.weight / size, direction.reversed, direction, group))
     found.sort(key=lambda entry: entry[:3])
-    for *_, direction, group in found[:_MOST_GROUPS]:
-        yield direction, group
+    for penalty, weight, _, direction, group in found[:_MOST_GROUPS]:
+        if penalty > found[0][0] or weight <= _NEAR_BEST * found[0][1]:
+            yield direction, group
 
 
 def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Learned | None:
@@ -97,6 +100,9 @@ def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Lea
             continue
         tried.add(found.program)
         found = _refined(found, coverage)
+        reached = len(coverage.reached([found.program]))
+        if reached <= len(examples) and reached < coverage.size and found.cost > _SIMPLE_COST:
+            continue  # it makes what it was shown, and nothing else
         rank = (coverage.score(found.program), -found.cost, found)
         if best is None or rank[:2] > best[:2]:
             best = rank
@@ -166,7 +172,7 @@ def _with_more(direction: Direction, group: Group, coverage: Coverage, first: Pr
             found = _best_program(Direction(source, target, direction.reversed), again, rest)
             if found is not None:
                 gain = len(rest.reached([found.program]))
-                if gain >= _LEAST_GAIN and (best is None or gain > best[0]):
+                if gain > 1 and (best is None or gain > best[0]):
                     best = gain, found.program
         if best is None:
             break

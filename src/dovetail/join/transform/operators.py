@@ -26,12 +26,12 @@ class Split:
     last: int
 
     def apply(self, text: str) -> str | None:
-        """None where there is nothing to cut or no such piece."""
+        """None where there is no such piece. A text without the separator is one piece."""
         pieces = text.split(self.separator)
         size = len(pieces)
         first = self.first + size if self.first < 0 else self.first
         last = self.last + size if self.last < 0 else self.last
-        if size == 1 or not 0 <= first <= last < size:
+        if not 0 <= first <= last < size:
             return None
         return pieces[first] if first == last else self.separator.join(pieces[first : last + 1])
 
