@@ -11,19 +11,21 @@ from dovetail.join.transform.text import join_keys
 
 _KEY_SHARE = 0.8  # distinct among the values that are there; real keys have a few doubles
 _FILLED_SHARE = 0.5
+_MOST_LEFT = 20_000  # rows of the target among which further examples are looked for
 
 
 class Table:
-    """Columns of raw text, and what is worked out about them once."""
+    """Columns of raw text, and what is worked out about them once. Matches are looked for among the `sampled` rows."""
 
-    def __init__(self, columns: Mapping[str, Sequence[str | None]]) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[str | None]], sampled: Sequence[int] | None = None) -> None:
         self.columns = columns
         self.rows = len(next(iter(columns.values()), ()))
+        self.sampled = range(self.rows) if sampled is None else sampled
         self._values: dict[str, Values] = {}
 
     def values(self, name: str) -> Values:
         if name not in self._values:
-            self._values[name] = column_values(name, self.columns[name])
+            self._values[name] = column_values(name, self.columns[name], self.sampled)
         return self._values[name]
 
     def keys(self) -> list[str]:
@@ -50,6 +52,7 @@ class Coverage:
     def __init__(self, source: Table, target: Table, key: str) -> None:
         self.source, self.target = source, target
         self._keys = join_keys(target.columns[key])
+        self._filled = sum(key is not None for key in self._keys)
         self._parts: dict[Extract, list[str | None]] = {}
         self._reached: dict[Program, tuple[list[str | None], set[str]]] = {}
 
@@ -71,8 +74,7 @@ class Coverage:
 
     def score(self, program: Program) -> float:
         """The share of the target's keys that are reached, less where they are not quite keys."""
-        filled = sum(key is not None for key in self._keys)
-        return len(self.reached([program])) / max(filled, 1)
+        return len(self.reached([program])) / max(min(self._filled, self.source.rows), 1)
 
     def share(self, program: Program) -> float:
         """The same of the keys that could be reached, when the source has fewer rows than the target has keys."""
@@ -85,7 +87,7 @@ class Coverage:
         source = [row for row in range(self.source.rows) if not any(keys[row] in self.wanted for keys in outputs)]
         reached = self.reached(programs)
         target = [row for row, key in enumerate(self._keys) if key and key not in reached]
-        return self.source.take(source), self.target.take(target)
+        return self.source.take(source), self.target.take(target[:_MOST_LEFT])
 
     def _run(self, program: Program) -> tuple[list[str | None], set[str]]:
         if program not in self._reached:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from dovetail.join.transform.candidates import Example
 from dovetail.join.transform.coverage import Coverage, Table
-from dovetail.join.transform.matches import Group, Pair, column_values, match
+from dovetail.join.transform.matches import Group, Pair, match
 from dovetail.join.transform.operators import Extract, Program
+from dovetail.join.transform.sample import SCORED_ROWS, rates, sample
 from dovetail.join.transform.search import Learned, Slot, learn
 
 _MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
@@ -34,23 +35,27 @@ class Direction:
 
 @dataclass(frozen=True)
 class Discovery:
-    """Programs over the source's columns whose values are keys of the target, and how many keys they reach."""
+    """Programs over the source's columns whose values are keys of the target, the best first."""
 
     programs: tuple[Program, ...]
+    source: str  # the column whose values were matched with the key's
     target: str
     reversed: bool  # the right table is transformed, to meet a key of the left one
-    covered: int
-    keys: int
 
 
-def discover(left: Mapping[str, Sequence[str | None]], right: Mapping[str, Sequence[str | None]]) -> Discovery | None:
-    """The programs that join two tables of raw text; None where no program joins enough of them."""
-    tables = Table(left), Table(right)
-    directions = [Direction(*tables, reversed=False), Direction(*tables[::-1], reversed=True)]
+Columns = Mapping[str, Sequence[str | None]]
+
+
+def discover(left: Columns, right: Columns, only_equal: bool = False) -> Discovery | None:
+    """The programs that join two tables of raw text; None where no program joins enough of them.
+
+    With `only_equal`, the only program that is tried is the one that leaves a column as it is.
+    """
+    directions = _directions(left, right)
     chosen: tuple[float, Direction, Group, Learned] | None = None
     for direction, group in _groups(directions):
-        coverage = Coverage(direction.source, direction.target, group.target)
-        found = _best_program(direction, group, coverage)
+        coverage = _coverage(direction, group.target)
+        found = _unchanged(group) if only_equal else _best_program(direction, group, coverage)
         if found is None:
             continue
         score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
@@ -61,16 +66,42 @@ def discover(left: Mapping[str, Sequence[str | None]], right: Mapping[str, Seque
     if chosen is None:
         return None
     score, direction, group, found = chosen
-    coverage = Coverage(direction.source, direction.target, group.target)
+    coverage = _coverage(direction, group.target)
     if coverage.share(found.program) < _LEAST_COVERAGE:
         return None
-    programs = _with_more(direction, group, coverage, found.program)
-    return Discovery(
-        programs, group.target, direction.reversed, len(coverage.reached(programs)), coverage.size
-    )
+    programs = (found.program,) if only_equal else _with_more(direction, group, coverage, found.program)
+    return Discovery(programs, group.source, group.target, direction.reversed)
 
 
-def _groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, Group]]:
+def likely_columns(left: Columns, right: Columns) -> tuple[str, str, bool] | None:
+    """The source column and the key that q-grams match best, and whether the right table is the source.
+
+    The key is that of the table with more rows: the fuller the keys, the clearer that the second is farther.
+    """
+    directions = _directions(left, right)
+    for direction, group in _groups(directions, most=len(left) * len(right) * 2):
+        if direction.target.rows >= direction.source.rows:
+            return group.source, group.target, direction.reversed
+    return None
+
+
+def _directions(left: Columns, right: Columns) -> list[Direction]:
+    found = []
+    for source, target, swapped in ((left, right, False), (right, left, True)):
+        sizes = [len(next(iter(table.values()), ())) for table in (source, target)]
+        samples = [sample(size, rate) for size, rate in zip(sizes, rates(*sizes), strict=True)]
+        found.append(Direction(Table(source, samples[0]), Table(target, samples[1]), swapped))
+    return found
+
+
+def _coverage(direction: Direction, key: str) -> Coverage:
+    """Of all keys of the target, by some rows of the source."""
+    rows = sample(direction.source.rows, SCORED_ROWS / max(direction.source.rows, 1))
+    source = direction.source if len(rows) == direction.source.rows else direction.source.take(rows)
+    return Coverage(source, direction.target, key)
+
+
+def _groups(directions: Sequence[Direction], most: int = _MOST_GROUPS) -> Iterator[tuple[Direction, Group]]:
     """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
     found = []
     for direction in directions:
@@ -85,9 +116,13 @@ def _groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, Group]
                         penalty = direction.target.is_numeric(key) + direction.source.is_numeric(column)
                         found.append((penalty, -group.weight / size, direction.reversed, direction, group))
     found.sort(key=lambda entry: entry[:3])
-    for penalty, weight, _, direction, group in found[:_MOST_GROUPS]:
+    for penalty, weight, _, direction, group in found[:most]:
         if penalty > found[0][0] or weight <= _NEAR_BEST * found[0][1]:
             yield direction, group
+
+
+def _unchanged(group: Group) -> Learned:
+    return Learned(([Extract(group.source)],), 1.0)
 
 
 def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Learned | None:
@@ -162,10 +197,10 @@ def _with_more(direction: Direction, group: Group, coverage: Coverage, first: Pr
     while len(programs) < _MOST_PROGRAMS:
         source, target = coverage.left(programs)
         rest = Coverage(source, target, group.target)
-        mains = dict.fromkeys([group.source, *(c for step in first.steps if isinstance(step, Extract) for c in [step.column])])
+        mains = dict.fromkeys([group.source, *first.columns])
         best: tuple[int, Program] | None = None
         for main in mains:
-            values = column_values(main, source.columns[main]), column_values(group.target, target.columns[group.target])
+            values = source.values(main), target.values(group.target)
             if not (values[0].texts and values[1].texts):
                 continue
             again = match(*values)

@@ -43,9 +43,11 @@ class Group:
     weight: float  # how much of the values the q-grams explain, over all source values
 
 
-def column_values(name: str, column: Sequence[str | None]) -> Values:
+def column_values(name: str, column: Sequence[str | None], rows: Sequence[int]) -> Values:
+    """Of those rows."""
     first: dict[str, int] = {}
-    for row, text in enumerate(column):
+    for row in rows:
+        text = column[row]
         if text:
             first.setdefault(text, row)
     texts = list(first)
