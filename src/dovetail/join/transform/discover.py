@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail.join.transform.candidates import Example
 from dovetail.join.transform.coverage import Coverage, Table
-from dovetail.join.transform.matches import Group, Pair, match
+from dovetail.join.transform.matches import Group, Pair, match, match_together
 from dovetail.join.transform.operators import Extract, Program
 from dovetail.join.transform.sample import SCORED_ROWS, rates, sample
 from dovetail.join.transform.search import Learned, Slot, learn
@@ -18,6 +19,7 @@ _NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
 _TOP_PAIRS = 24  # of which examples are drawn
 _EXAMPLE_SETS = ((3, 5), (2, 5))  # size, how many
 _ENOUGH = 0.97  # of the target's keys: nothing better is looked for
+_GOOD = 0.8  # all columns together are not tried
 _LEAST_COVERAGE = 0.1  # of the smaller table's keys: less is no join
 _NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
 _SIMPLE_COST = 1.3  # a program of one plain step is believed as soon as it makes its examples
@@ -53,7 +55,9 @@ def discover(left: Columns, right: Columns, only_equal: bool = False) -> Discove
     """
     directions = _directions(left, right)
     chosen: tuple[float, Direction, Group, Learned] | None = None
-    for direction, group in _groups(directions):
+    for direction, group in itertools.chain(_groups(directions), _joint_groups(directions)):
+        if group.weight == 0.0 and (only_equal or (chosen and chosen[0] >= _GOOD)):
+            break
         coverage = _coverage(direction, group.target)
         found = _unchanged(group) if only_equal else _best_program(direction, group, coverage)
         if found is None:
@@ -78,10 +82,9 @@ def likely_columns(left: Columns, right: Columns) -> tuple[str, str, bool] | Non
 
     The key is that of the table with more rows: the fuller the keys, the clearer that the second is farther.
     """
-    directions = _directions(left, right)
-    for direction, group in _groups(directions, most=len(left) * len(right) * 2):
-        if direction.target.rows >= direction.source.rows:
-            return group.source, group.target, direction.reversed
+    fuller = [each for each in _directions(left, right) if each.target.rows >= each.source.rows]
+    for direction, group in _groups(fuller[:1], Table.keys):
+        return group.source, group.target, direction.reversed
     return None
 
 
@@ -101,13 +104,15 @@ def _coverage(direction: Direction, key: str) -> Coverage:
     return Coverage(source, direction.target, key)
 
 
-def _groups(directions: Sequence[Direction], most: int = _MOST_GROUPS) -> Iterator[tuple[Direction, Group]]:
+def _groups(
+    directions: Sequence[Direction], columns: Callable[[Table], list[str]] | None = None
+) -> Iterator[tuple[Direction, Group]]:
     """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
     found = []
     for direction in directions:
         for key in direction.target.keys():
             target = direction.target.values(key)
-            for column in direction.source.columns:
+            for column in direction.source.columns if columns is None else columns(direction.source):
                 source = direction.source.values(column)
                 if source.texts and target.texts:
                     group = match(source, target)
@@ -116,9 +121,21 @@ def _groups(directions: Sequence[Direction], most: int = _MOST_GROUPS) -> Iterat
                         penalty = direction.target.is_numeric(key) + direction.source.is_numeric(column)
                         found.append((penalty, -group.weight / size, direction.reversed, direction, group))
     found.sort(key=lambda entry: entry[:3])
-    for penalty, weight, _, direction, group in found[:most]:
+    for penalty, weight, _, direction, group in found[:_MOST_GROUPS]:
         if penalty > found[0][0] or weight <= _NEAR_BEST * found[0][1]:
             yield direction, group
+
+
+def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, Group]]:
+    """Pairs by all columns of the source together."""
+    for direction in directions:
+        sources = [values for name in direction.source.columns if (values := direction.source.values(name)).texts]
+        for key in direction.target.keys() if len(sources) > 1 else ():
+            target = direction.target.values(key)
+            if target.texts:
+                group = match_together(sources, direction.source.columns, target)
+                if group.pairs:
+                    yield direction, group
 
 
 def _unchanged(group: Group) -> Learned:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.join.transform.suffixes import SuffixArray, best_matches, suffix_array
+from dovetail.join.transform.suffixes import SuffixArray, best_matches, suffix_array, whole_ranges
 from dovetail.join.transform.text import plain
 
 _LEAST_Q = 3
+_COMBINED_ROWS = 200  # of the source, that are paired by all their columns together
 _MOST_SHARED = 4  # a q-gram in more target values than this pairs nothing by itself
 
 
@@ -69,3 +71,29 @@ def match(source: Values, target: Values) -> Group:
         pairs += [(score, q, Pair(source.rows[value], target.rows[other], score)) for other in others]
     pairs.sort(key=lambda entry: (-entry[0], -entry[1], entry[2].source, entry[2].target))
     return Group(source.name, target.name, [pair for _, _, pair in pairs], weight)
+
+
+def match_together(sources: Sequence[Values], columns: Mapping[str, Sequence[str | None]], target: Values) -> Group:
+    """Pairs that no column gives alone: hours, minutes and seconds each stand in many times, but together in one.
+
+    Whole cells are looked up in the target; the rarer there, the more they say. A row is paired with the target value
+    for which its cells say most, where there is only one.
+    """
+    ranges = {}
+    for source in sources:
+        low, high = whole_ranges(source.suffixes, target.suffixes)
+        ranges[source.name] = {text: (a, b) for text, a, b in zip(source.texts, low, high, strict=True) if a < b}
+    pairs = []
+    rows = sorted({row for source in sources for row in source.rows})
+    for row in rows[:: max(1, len(rows) // _COMBINED_ROWS)]:
+        said = np.zeros(len(target.texts))
+        for source in sources:
+            low, high = ranges[source.name].get(columns[source.name][row] or "", (0, 0))
+            found = np.unique(target.suffixes.owner[target.suffixes.order[low:high]])
+            said[found] += math.log(1 + len(target.texts) / max(len(found), 1))
+        best = np.flatnonzero(said >= said.max() - 1e-9)
+        if len(best) == 1:
+            pairs.append(Pair(row, target.rows[int(best[0])], float(said.max())))
+    pairs.sort(key=lambda pair: (-pair.score, pair.source))
+    longest = max(sources, key=lambda source: len("".join(source.texts)) / max(len(source.texts), 1))
+    return Group(longest.name, target.name, pairs, 0.0)

@@ -72,6 +72,13 @@ def best_matches(source: SuffixArray, target: SuffixArray, least_q: int) -> Best
     return found
 
 
+def whole_ranges(source: SuffixArray, target: SuffixArray) -> tuple[Ints, Ints]:
+    """For each source value, the range of the target's order whose suffixes start with all of it."""
+    low, high = (np.zeros(len(source.starts) - 1, dtype=np.int64) for _ in range(2))
+    _whole(source.codes, source.starts, target.codes, target.ends, target.order, low, high)
+    return low, high
+
+
 @compiled
 def _common(a: Any, start: int, end: int, b: Any, other: int, other_end: int) -> int:
     """The length of the common prefix of two suffixes."""
@@ -129,3 +136,11 @@ def _best(
             if n * m < best or (n * m == best and q > best_q[value]):
                 best = n * m
                 best_q[value], in_source[value], in_target[value], first[value] = q, n, m, low
+
+
+@compiled
+def _whole(codes: Any, starts: Any, t_codes: Any, t_ends: Any, t_order: Any, low: Any, high: Any) -> None:
+    for value in range(len(starts) - 1):
+        start, size = starts[value], starts[value + 1] - starts[value]
+        low[value] = _range(codes, start, size, t_codes, t_ends, t_order, False)
+        high[value] = _range(codes, start, size, t_codes, t_ends, t_order, True)
