@@ -41,7 +41,8 @@ def time_of_day(rows: int, draw: random.Random) -> Case:
     moments = sorted({(draw.randrange(24), draw.randrange(60), draw.randrange(60)) for _ in range(rows)})
     draw.shuffle(moments)
     source: Columns = {
-        column: [f"{moment[place]:02}" for moment in moments] for place, column in enumerate(("hour", "minute", "second"))
+        column: [f"{moment[place]:02}" for moment in moments]
+        for place, column in enumerate(("hour", "minute", "second"))
     }
     return _case(draw, source, [":".join(f"{part:02}" for part in moment) for moment in moments], "time")
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 from dovetail.errors import InputError
 from dovetail.join.equi import MOST_ROWS, Joined
 from dovetail.join.fuzzy.constrained import fuzzy_matches
-from dovetail.join.transform.coverage import Table
 from dovetail.join.transform.discover import Discovery, discover, likely_columns
+from dovetail.join.transform.explain import explained
 from dovetail.join.transform.operators import Extract, Program
 from dovetail.join.transform.text import join_keys
 from dovetail.search.query import as_batches, read_file
@@ -26,7 +26,7 @@ Columns = dict[str, list[str | None]]
 
 @dataclass(frozen=True)
 class TwoTables:
-    """Two tables joined, and how. `way` is the loosest that was needed: equal, transform or fuzzy."""
+    """Two tables joined, and how: `way` is equal, transform or fuzzy. Likeness also joins what the others leave."""
 
     left: pa.Table = field(repr=False)
     right: pa.Table = field(repr=False)
@@ -75,7 +75,7 @@ class TwoTables:
         counts = ("fuzzy_pairs", "matched_left", "matched_right", "seconds")
         return {
             **{name: getattr(self, name) for name in names},
-            "program": [program.to_json() for program in self.programs],
+            "program": [{"steps": program.to_json(), **explained(program)} for program in self.programs],
             "pairs": self.pairs.num_rows,
             **{name: getattr(self, name) for name in counts},
         }
@@ -91,20 +91,20 @@ def join(left: Any, right: Any, by: str | None = None) -> TwoTables:
         raise InputError(f"There is no way {by!r}. The ways are: {', '.join(WAYS)}.")
     begun = time.perf_counter()
     tables = [_rows(data) for data in (left, right)]
-    sides = [_columns(table) for table in tables]
+    sides = _columns(tables[0]), _columns(tables[1])
     found = _Found(sides)
     if by != "fuzzy":
         found.transform(discover(*sides, only_equal=by == "equal"))
     if by in (None, "fuzzy"):
         found.fuzzy()
     data = None if isinstance(left, str | Path) else left
-    return replace(found.result(*tables, data), seconds=round(time.perf_counter() - begun, 3))
+    return replace(found.result(tables[0], tables[1], data), seconds=round(time.perf_counter() - begun, 3))
 
 
 class _Found:
     """What has been found so far. The source is transformed; the target has the key."""
 
-    def __init__(self, sides: Sequence[Columns]) -> None:
+    def __init__(self, sides: tuple[Columns, Columns]) -> None:
         self.sides = sides
         self.discovery: Discovery | None = None
         self.pairs: list[tuple[int, int]] = []  # source, target
@@ -176,10 +176,10 @@ class _Found:
         columns = (of_target, of_source) if self.reversed else (of_source, of_target)
         programs = self.discovery.programs if self.discovery else ()
         plain = bool(programs) and all(_is_identity(program) for program in programs)
-        way = "fuzzy" if self.alike or not programs else "equal" if plain else "transform"
+        way = "fuzzy" if not programs else "equal" if plain else "transform"
         side = ("right" if self.reversed else "left") if programs and not plain else None
         shown = () if plain else programs
-        return TwoTables(left, right, data, table, way, *columns, shown, side, self.alike, 0.0)
+        return TwoTables(left, right, data, table, way, columns[0], columns[1], shown, side, self.alike, 0.0)
 
 
 def _is_identity(program: Program) -> bool:

@@ -53,7 +53,7 @@ def bags(sides: Sequence[Sequence[str]]) -> list[Bags]:
     total = sum(len(side) for side in sides)
     ranked = sorted(counts, key=lambda token: (counts[token], token))
     number = {token: place for place, token in enumerate(ranked)}
-    idf = np.log1p(total / np.array([counts[token] for token in ranked] or [1.0]))
+    idf = np.log1p(total / np.array([counts[token] for token in ranked] or [1]))
     return [_bags(side, number, idf) for side in cut_sides]
 
 
@@ -85,7 +85,8 @@ def neighbours(queries: Bags, others: Bags) -> Neighbours:
     found = Neighbours(np.full(len(queries), -1), np.zeros(len(queries)), np.zeros(len(queries)))
     _nearest(
         queries.starts, queries.tokens, queries.weights, others.starts, others.tokens, others.weights,
-        posting_starts, owners, others.weights[order], _BUDGET, _CANDIDATES, found.nearest, found.similarity, found.second,
+        posting_starts, owners, others.weights[order], _BUDGET, _CANDIDATES,
+        found.nearest, found.similarity, found.second,
     )  # fmt: skip
     return found
 

@@ -28,7 +28,7 @@ class Table:
             self._values[name] = column_values(name, self.columns[name], self.sampled)
         return self._values[name]
 
-    def keys(self) -> list[str]:
+    def key_columns(self) -> list[str]:
         """The columns whose values are nearly distinct; all, where there is no such column."""
         found = []
         for name, column in self.columns.items():
@@ -92,7 +92,7 @@ class Coverage:
     def _run(self, program: Program) -> tuple[list[str | None], set[str]]:
         if program not in self._reached:
             parts = [self._part(step) for step in program.steps]
-            joined = ["".join(row) if None not in row else None for row in zip(*parts, strict=True)]  # type: ignore[arg-type]
+            joined = ["".join(row) if None not in row else None for row in zip(*parts, strict=True)]
             keys = join_keys(joined)
             self._reached[program] = keys, {key for key in keys if key} & self.wanted
         return self._reached[program]

@@ -83,7 +83,7 @@ def likely_columns(left: Columns, right: Columns) -> tuple[str, str, bool] | Non
     The key is that of the table with more rows: the fuller the keys, the clearer that the second is farther.
     """
     fuller = [each for each in _directions(left, right) if each.target.rows >= each.source.rows]
-    for direction, group in _groups(fuller[:1], Table.keys):
+    for direction, group in _groups(fuller[:1], Table.key_columns):
         return group.source, group.target, direction.reversed
     return None
 
@@ -110,7 +110,7 @@ def _groups(
     """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
     found = []
     for direction in directions:
-        for key in direction.target.keys():
+        for key in direction.target.key_columns():
             target = direction.target.values(key)
             for column in direction.source.columns if columns is None else columns(direction.source):
                 source = direction.source.values(column)
@@ -130,7 +130,7 @@ def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, 
     """Pairs by all columns of the source together."""
     for direction in directions:
         sources = [values for name in direction.source.columns if (values := direction.source.values(name)).texts]
-        for key in direction.target.keys() if len(sources) > 1 else ():
+        for key in direction.target.key_columns() if len(sources) > 1 else ():
             target = direction.target.values(key)
             if target.texts:
                 group = match_together(sources, direction.source.columns, target)

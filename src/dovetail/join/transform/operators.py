@@ -9,17 +9,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+
+def _title(text: str) -> str:
+    """Each word between spaces with a capital: what SQL's initcap does."""
+    return " ".join(word[:1].upper() + word[1:].lower() for word in text.split(" "))
+
+
 CASES: dict[str, Callable[[str], str]] = {
     "as is": lambda text: text,
     "lower": str.lower,
     "upper": str.upper,
-    "title": str.title,
+    "title": _title,
 }
 
 
 @dataclass(frozen=True)
 class Split:
-    """Cut at a separator, keep the pieces from `first` to `last`, both included; negative: counted from the end."""
+    """Cut at a separator, keep the pieces from `first` to `last`, both included; negative: counted from the end.
+
+    One piece (`first` is `last`), all but the last (0 to -2), or all but the first (1 to -1).
+    """
 
     separator: str
     first: int
@@ -47,12 +56,12 @@ class Extract:
     case: str = "as is"
 
     def apply(self, text: str) -> str | None:
-        part: str | None = text
         for split in self.splits:
-            part = split.apply(part)
+            part = split.apply(text)
             if part is None:
                 return None
-        return CASES[self.case](part[self.start : self.stop]) or None
+            text = part
+        return CASES[self.case](text[self.start : self.stop]) or None
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ class Program:
             else [None if text is None else step.apply(text) for text in columns[step.column]]
             for step in self.steps
         ]
-        return [None if None in row else "".join(row) for row in zip(*parts, strict=True)]  # type: ignore[arg-type]
+        return [None if None in row else "".join(row) for row in zip(*parts, strict=True)]
 
     def to_json(self) -> list[dict[str, Any]]:
         return [_step_json(step) for step in self.steps]

@@ -13,7 +13,7 @@ SCORED_ROWS = 2_000  # of the source, on which programs are compared
 
 
 def rates(source: int, target: int) -> tuple[float, float]:
-    """The sampling rates of source and target that need the fewest rows; where one exceeds 1, the other is solved anew."""
+    """The rates for source and target that need the fewest rows; where one exceeds 1, the other is solved anew."""
     pairs = _EXAMPLES / ((1 - _SLACK) * _PARTICIPATION)
     of_source = math.sqrt(pairs / max(source, 1))
     of_target = of_source * source / max(target, 1)

@@ -110,6 +110,8 @@ def _cased(extract: Extract, examples: Sequence[Example], wanted: Sequence[str])
     """With the first casing that gives the wanted parts to the letter; as it is where none does."""
     for case in CASES:
         cased = Extract(extract.column, extract.splits, extract.start, extract.stop, case)
-        if all(cased.apply(example.row[extract.column]) == part for example, part in zip(examples, wanted, strict=True)):
+        if all(
+            cased.apply(example.row[extract.column]) == part for example, part in zip(examples, wanted, strict=True)
+        ):
             return cased
     return extract
