@@ -6,7 +6,7 @@ them apart, so the whole table does later (discover.py).
 
 from __future__ import annotations
 
-import bisect
+import heapq
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,18 +27,29 @@ _FREE_COST = 0.5
 _OTHER_COLUMN_COST = 0.3
 
 
-@dataclass
+Ways = list[tuple[float, tuple[Split, ...]]]  # of splitting, with their costs
+
+
 class Candidate:
-    """One text for each example, and the extracts that give them, cheapest first."""
+    """One plain text for each example, what it costs, and what gives it: ways to split, then a slice."""
 
-    texts: tuple[str, ...]  # plain
-    readings: list[tuple[float, Extract]]
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
+        self.cost = float("inf")
+        self._found: list[tuple[float, str, Ways, int, int | None]] = []
 
-    def add(self, cost: float, extract: Extract) -> None:
-        if len(self.readings) == _MOST_READINGS and cost >= self.readings[-1][0]:
-            return
-        bisect.insort(self.readings, (cost, extract), key=lambda reading: reading[0])
-        del self.readings[_MOST_READINGS:]
+    def add(self, cost: float, column: str, ways: Ways, start: int, stop: int | None) -> None:
+        self.cost = min(self.cost, cost + ways[0][0])
+        self._found.append((cost, column, ways, start, stop))
+
+    def readings(self) -> list[Extract]:
+        """The extracts that give the texts, cheapest first."""
+        costed = [
+            (cost + split_cost, Extract(column, splits, start, stop))
+            for cost, column, ways, start, stop in self._found
+            for split_cost, splits in ways
+        ]
+        return [extract for _, extract in heapq.nsmallest(_MOST_READINGS, costed, key=lambda entry: entry[0])]
 
 
 @dataclass(frozen=True)
@@ -56,22 +67,29 @@ def candidates(examples: Sequence[Example], main: str, columns: Sequence[str]) -
     found: dict[tuple[str, ...], Candidate] = {}
     for column in columns:
         extra = 0.0 if column == main else _OTHER_COLUMN_COST
-        for texts, readings in _pieces([example.row[column] for example in examples]).items():
+        for texts, ways in _pieces([example.row[column] for example in examples]).items():
             for slice_cost, start, stop in _slices(texts[0], parts_of_first, free=column == main):
-                sliced = tuple(text[start:stop] for text in texts)
-                if all(part and part in whole for part, whole in zip(sliced, wholes, strict=True)):
-                    candidate = found.setdefault(sliced, Candidate(sliced, []))
-                    for cost, splits in readings:
-                        candidate.add(extra + cost + slice_cost, Extract(column, splits, start, stop))
+                sliced = tuple([text[start:stop] for text in texts])
+                if _all_within(sliced, wholes):
+                    if sliced not in found:
+                        found[sliced] = Candidate(sliced)
+                    found[sliced].add(extra + slice_cost, column, ways, start, stop)
     by_text: dict[str, list[Candidate]] = {}
     for candidate in found.values():
         by_text.setdefault(candidate.texts[0], []).append(candidate)
     return by_text
 
 
-def _pieces(values: Sequence[str]) -> dict[tuple[str, ...], list[tuple[float, tuple[Split, ...]]]]:
+def _all_within(parts: Sequence[str], wholes: Sequence[str]) -> bool:
+    for part, whole in zip(parts, wholes, strict=True):  # noqa: SIM110 - the hottest line of learning
+        if not part or part not in whole:
+            return False
+    return True
+
+
+def _pieces(values: Sequence[str]) -> dict[tuple[str, ...], Ways]:
     """The plain pieces that splitting gives in all values, with the ways of splitting that give them."""
-    found: dict[tuple[str, ...], list[tuple[float, tuple[Split, ...]]]] = {tuple(map(plain, values)): [(0.0, ())]}
+    found: dict[tuple[str, ...], Ways] = {tuple(map(plain, values)): [(0.0, ())]}
     frontier: list[tuple[tuple[str, ...], float, tuple[Split, ...]]] = [(tuple(values), 0.0, ())]
     for _ in range(2):
         deeper = []
@@ -83,9 +101,9 @@ def _pieces(values: Sequence[str]) -> dict[tuple[str, ...], list[tuple[float, tu
                     key = tuple(plain(part) for part in parts if part)
                     if key not in found:
                         deeper.append((tuple(part for part in parts if part), *entry))
-                    readings = found.setdefault(key, [])
-                    if len(readings) < _MOST_READINGS:
-                        readings.append(entry)
+                    ways = found.setdefault(key, [])
+                    if len(ways) < _MOST_READINGS:
+                        ways.append(entry)
         frontier = deeper
     return found
 

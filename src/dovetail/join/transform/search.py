@@ -75,7 +75,7 @@ def _edges(
             texts = candidate.texts
             if all(text.startswith(part, at) for text, part, at in zip(wanted, texts, state, strict=True)):
                 after = tuple(at + len(part) for at, part in zip(state, texts, strict=True))
-                yield candidate, _STEP_COST + candidate.readings[0][0], after
+                yield candidate, _STEP_COST + candidate.cost, after
     constant = _common_text(wanted, state)
     for size in range(1, len(constant) + 1):
         text = constant[:size]
@@ -99,7 +99,7 @@ def _learned(
         before, step, _ = origin[state]
         if isinstance(step, Candidate):
             raw = [example.wanted[a:b] for example, a, b in zip(examples, before, state, strict=True)]
-            slots.append([_cased(extract, examples, raw) for _, extract in step.readings])
+            slots.append([_cased(extract, examples, raw) for extract in step.readings()])
         else:
             slots.append([Constant(examples[0].wanted[before[0] : state[0]])])
         state = before
