@@ -133,7 +133,7 @@ def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, 
         for key in direction.target.key_columns() if len(sources) > 1 else ():
             target = direction.target.values(key)
             if target.texts:
-                group = match_together(sources, direction.source.columns, target)
+                group = match_together(sources, direction.source.columns, direction.source.sampled, target)
                 if group.pairs:
                     yield direction, group
 

@@ -69,11 +69,18 @@ def match(source: Values, target: Values) -> Group:
         shorter = min(len(source.texts[value]), min(len(target.texts[other]) for other in others))
         weight += score * q / shorter
         pairs += [(score, q, Pair(source.rows[value], target.rows[other], score)) for other in others]
-    pairs.sort(key=lambda entry: (-entry[0], -entry[1], entry[2].source, entry[2].target))
+    pairs.sort(key=lambda entry: (-entry[0], -entry[1], _scattered(entry[2])))
     return Group(source.name, target.name, [pair for _, _, pair in pairs], weight)
 
 
-def match_together(sources: Sequence[Values], columns: Mapping[str, Sequence[str | None]], target: Values) -> Group:
+def _scattered(pair: Pair) -> tuple[int, int]:
+    """An order that has nothing to do with that of the rows: in sorted tables, neighbours share too much."""
+    return pair.source * 2_654_435_761 % (1 << 32), pair.target
+
+
+def match_together(
+    sources: Sequence[Values], columns: Mapping[str, Sequence[str | None]], rows: Sequence[int], target: Values
+) -> Group:
     """Pairs that no column gives alone: hours, minutes and seconds each stand in many times, but together in one.
 
     Whole cells are looked up in the target; the rarer there, the more they say. A row is paired with the target value
@@ -84,7 +91,6 @@ def match_together(sources: Sequence[Values], columns: Mapping[str, Sequence[str
         low, high = whole_ranges(source.suffixes, target.suffixes)
         ranges[source.name] = {text: (a, b) for text, a, b in zip(source.texts, low, high, strict=True) if a < b}
     pairs = []
-    rows = sorted({row for source in sources for row in source.rows})
     for row in rows[:: max(1, len(rows) // _COMBINED_ROWS)]:
         said = np.zeros(len(target.texts))
         for source in sources:
@@ -94,6 +100,6 @@ def match_together(sources: Sequence[Values], columns: Mapping[str, Sequence[str
         best = np.flatnonzero(said >= said.max() - 1e-9)
         if len(best) == 1:
             pairs.append(Pair(row, target.rows[int(best[0])], float(said.max())))
-    pairs.sort(key=lambda pair: (-pair.score, pair.source))
+    pairs.sort(key=lambda pair: (-pair.score, _scattered(pair)))
     longest = max(sources, key=lambda source: len("".join(source.texts)) / max(len(source.texts), 1))
     return Group(longest.name, target.name, pairs, 0.0)
