@@ -67,7 +67,9 @@ def candidates(examples: Sequence[Example], main: str, columns: Sequence[str]) -
     found: dict[tuple[str, ...], Candidate] = {}
     for column in columns:
         extra = 0.0 if column == main else _OTHER_COLUMN_COST
-        for texts, ways in _pieces([example.row[column] for example in examples]).items():
+        for texts, ways in pieces(
+            [example.row[column] for example in examples], depth=2 if column == main else 1
+        ).items():
             for slice_cost, start, stop in _slices(texts[0], parts_of_first, free=column == main):
                 sliced = tuple([text[start:stop] for text in texts])
                 if _all_within(sliced, wholes):
@@ -87,11 +89,11 @@ def _all_within(parts: Sequence[str], wholes: Sequence[str]) -> bool:
     return True
 
 
-def _pieces(values: Sequence[str]) -> dict[tuple[str, ...], Ways]:
+def pieces(values: Sequence[str], depth: int) -> dict[tuple[str, ...], Ways]:
     """The plain pieces that splitting gives in all values, with the ways of splitting that give them."""
     found: dict[tuple[str, ...], Ways] = {tuple(map(plain, values)): [(0.0, ())]}
     frontier: list[tuple[tuple[str, ...], float, tuple[Split, ...]]] = [(tuple(values), 0.0, ())]
-    for _ in range(2):
+    for _ in range(depth):
         deeper = []
         for texts, cost, splits in frontier:
             for split, split_cost in _splits(texts[0]):

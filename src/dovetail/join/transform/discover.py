@@ -12,14 +12,15 @@ from dovetail.join.transform.coverage import Coverage, Table
 from dovetail.join.transform.matches import Group, Pair, match, match_together
 from dovetail.join.transform.operators import Extract, Program
 from dovetail.join.transform.sample import SCORED_ROWS, rates, sample
-from dovetail.join.transform.search import Learned, Slot, learn
+from dovetail.join.transform.search import Learned, Slot, learn, learn_piece
 
 _MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
 _NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
-_TOP_PAIRS = 24  # of which examples are drawn
-_EXAMPLE_SETS = ((3, 5), (2, 5))  # size, how many
+_EXAMPLE_SETS = ((3, 8, 2), (3, 24, 4), (2, 8, 2), (2, 24, 4), (1, 24, 6))
+"""Size, of how many of the best pairs, how often. One example teaches a piece of a column, as it is."""
 _ENOUGH = 0.97  # of the target's keys: nothing better is looked for
-_GOOD = 0.8  # all columns together are not tried
+_VERY_GOOD = 0.9  # other pairs of columns are not tried
+_GOOD = 0.8  # whole rows are not tried
 _LEAST_COVERAGE = 0.1  # of the smaller table's keys: less is no join
 _NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
 _SIMPLE_COST = 1.3  # a program of one plain step is believed as soon as it makes its examples
@@ -65,7 +66,7 @@ def discover(left: Columns, right: Columns, only_equal: bool = False) -> Discove
         score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
         if chosen is None or score > chosen[0]:
             chosen = (score, direction, group, found)
-        if score >= _ENOUGH:
+        if score >= _VERY_GOOD:
             break
     if chosen is None:
         return None
@@ -143,51 +144,56 @@ def _unchanged(group: Group) -> Learned:
 
 
 def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Learned | None:
-    """The program with the best coverage, of those that the group's example sets teach."""
+    """The program with the best coverage, of those that the group's example sets teach.
+
+    From the matched column alone where that does well, else from whole rows too.
+    """
     best: tuple[float, float, Learned] | None = None
     tried = set()
-    for examples in _example_sets(group.pairs):
-        found = _learn(direction, group, examples)
-        if found is None or found.program in tried:
-            continue
-        tried.add(found.program)
-        found = _refined(found, coverage)
-        reached = len(coverage.reached([found.program]))
-        if reached <= len(examples) and reached < coverage.size and found.cost > _SIMPLE_COST:
-            continue  # it makes what it was shown, and nothing else
-        rank = (coverage.score(found.program), -found.cost, found)
-        if best is None or rank[:2] > best[:2]:
-            best = rank
-        if best[0] >= _ENOUGH:
+    names = list(direction.source.columns)
+    for columns in [[group.source], names][: len(names)]:
+        if best and best[0] >= _GOOD:
             break
+        for pairs in _example_sets(group.pairs):
+            examples = [_example(direction, group, pair) for pair in pairs]
+            found = (
+                learn_piece(examples[0], group.source) if len(pairs) == 1 else learn(examples, group.source, columns)
+            )
+            if found is None or found.program in tried:
+                continue
+            tried.add(found.program)
+            found = _refined(found, coverage)
+            if not _is_believed(found, len(pairs), coverage):
+                continue
+            rank = (coverage.score(found.program), -found.cost, found)
+            if best is None or rank[:2] > best[:2]:
+                best = rank
+            if best[0] >= _ENOUGH:
+                break
     return best[2] if best else None
 
 
-def _learn(direction: Direction, group: Group, pairs: Sequence[Pair]) -> Learned | None:
-    """From the matched column alone where that will do, else from the whole row."""
-    names = list(direction.source.columns)
-    examples = [
-        Example(
-            {name: direction.source.columns[name][pair.source] or "" for name in names},
-            direction.target.columns[group.target][pair.target] or "",
-        )
-        for pair in pairs
-    ]
-    found = learn(examples, group.source, [group.source])
-    if found is None and len(names) > 1:
-        found = learn(examples, group.source, names)
-    return found
+def _is_believed(found: Learned, examples: int, coverage: Coverage) -> bool:
+    """Whether it makes more than what it was shown, or is so plain that it need not."""
+    reached = len(coverage.reached([found.program]))
+    simple = found.cost <= _SIMPLE_COST
+    return simple or (examples > 1 and (reached > examples or reached == coverage.size))
+
+
+def _example(direction: Direction, group: Group, pair: Pair) -> Example:
+    row = {name: column[pair.source] or "" for name, column in direction.source.columns.items()}
+    return Example(row, direction.target.columns[group.target][pair.target] or "")
 
 
 def _example_sets(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
     """Random subsets of the best pairs, the same in every run; no two pairs of a set share a row."""
-    top = list(pairs[:_TOP_PAIRS])
     draw = random.Random(0)
-    for size, times in _EXAMPLE_SETS:
+    for size, top, times in _EXAMPLE_SETS:
+        drawn = list(pairs[:top])
         for _ in range(times):
-            draw.shuffle(top)
+            draw.shuffle(drawn)
             chosen: list[Pair] = []
-            for pair in top:
+            for pair in drawn:
                 if all(pair.source != other.source and pair.target != other.target for other in chosen):
                     chosen.append(pair)
                 if len(chosen) == size:

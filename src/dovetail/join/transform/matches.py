@@ -60,7 +60,7 @@ def match(source: Values, target: Values) -> Group:
     """The likely pairs of two columns. q is at least 3, or as long as the shortest value where that is shorter."""
     shortest = min(min(map(len, side.texts), default=_LEAST_Q) for side in (source, target))
     found = best_matches(source.suffixes, target.suffixes, min(_LEAST_Q, shortest))
-    pairs: list[tuple[float, int, Pair]] = []
+    pairs: list[tuple[float, float, Pair]] = []
     weight = 0.0
     for value in np.flatnonzero((found.q > 0) & (found.in_target <= _MOST_SHARED)):
         q, score = int(found.q[value]), 1.0 / float(found.in_source[value] * found.in_target[value])
@@ -68,7 +68,7 @@ def match(source: Values, target: Values) -> Group:
         others = sorted({int(other) for other in target.suffixes.owner[places]})
         shorter = min(len(source.texts[value]), min(len(target.texts[other]) for other in others))
         weight += score * q / shorter
-        pairs += [(score, q, Pair(source.rows[value], target.rows[other], score)) for other in others]
+        pairs += [(score, q / shorter, Pair(source.rows[value], target.rows[other], score)) for other in others]
     pairs.sort(key=lambda entry: (-entry[0], -entry[1], _scattered(entry[2])))
     return Group(source.name, target.name, [pair for _, _, pair in pairs], weight)
 

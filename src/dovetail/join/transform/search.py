@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dovetail.join.transform.candidates import Candidate, Example, candidates
+from dovetail.join.transform.candidates import Candidate, Example, candidates, pieces
 from dovetail.join.transform.operators import CASES, Constant, Extract, Program
 from dovetail.join.transform.text import plain
 
@@ -64,6 +64,12 @@ def learn(examples: Sequence[Example], main: str, columns: Sequence[str]) -> Lea
                 origin[after] = (state, step, depth + 1)
                 heapq.heappush(queue, (cost + step_cost, after))
     return None
+
+
+def learn_piece(example: Example, column: str) -> Learned | None:
+    """The pieces of a column that are the wanted value."""
+    ways = sorted(pieces([example.row[column]], depth=2).get((plain(example.wanted),), ()), key=lambda way: way[0])
+    return Learned(([Extract(column, splits) for _, splits in ways],), _STEP_COST + ways[0][0]) if ways else None
 
 
 def _edges(
