@@ -93,7 +93,7 @@ def _transform_case(folder: Path) -> Measured:
 
 def _fuzzy_case(folder: Path) -> Measured:
     left, right, listed = (_read(folder / name) for name in ("left.csv", "right.csv", "gt.csv"))
-    ids = left.pop("id"), right.pop("id")
+    ids = left.pop(next(iter(left))), right.pop(next(iter(right)))
     begun = time.perf_counter()
     joined = dovetail.join(left, right, by="fuzzy")
     seconds = time.perf_counter() - begun

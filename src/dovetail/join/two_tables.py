@@ -21,6 +21,7 @@ from dovetail.join.transform.text import join_keys
 from dovetail.search.query import as_batches, read_file
 
 WAYS = ("equal", "transform", "fuzzy")
+_LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it
 Columns = dict[str, list[str | None]]
 
 
@@ -96,7 +97,7 @@ def join(left: Any, right: Any, by: str | None = None) -> TwoTables:
     if by != "fuzzy":
         found.transform(discover(*sides, only_equal=by == "equal"))
     if by in (None, "fuzzy"):
-        found.fuzzy()
+        found.fuzzy(_LEAST_ALIKE if by is None else 0.0)
     data = None if isinstance(left, str | Path) else left
     return replace(found.result(tables[0], tables[1], data), seconds=round(time.perf_counter() - begun, 3))
 
@@ -134,8 +135,11 @@ class _Found:
             self._add((row, rows_of[key]) for row, key in keys.items() if key in rows_of)
             waiting = [row for row, key in keys.items() if key not in rows_of]
 
-    def fuzzy(self) -> None:
-        """Joins the rows that are left, by what the best program makes of them, or else by the likeliest columns."""
+    def fuzzy(self, least: float) -> None:
+        """Joins the rows that are left, by what the best program makes of them, or else by the likeliest columns.
+
+        In the second case nothing is joined where less than a share of the values is alike: that may be chance.
+        """
         if self.discovery is not None:
             values = self._made(self.discovery)
             key = self.discovery.target
@@ -154,7 +158,10 @@ class _Found:
         taken = [place for place, name in enumerate(keys) if not met.isdisjoint(keys_of[name])]
         before = len(self.pairs)
         texts = list(rows_of)
-        for value, place in fuzzy_matches(texts, keys, taken):
+        matches = fuzzy_matches(texts, keys, taken)
+        if self.discovery is None and len(matches) < least * len(texts):
+            return
+        for value, place in matches:
             self._add((row, keys_of[keys[place]]) for row in rows_of[texts[value]])
         self.alike = len(self.pairs) - before
 

@@ -176,8 +176,9 @@ def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Lea
 def _is_believed(found: Learned, examples: int, coverage: Coverage) -> bool:
     """Whether it makes more than what it was shown, or is so plain that it need not."""
     reached = len(coverage.reached([found.program]))
-    simple = found.cost <= _SIMPLE_COST
-    return simple or (examples > 1 and (reached > examples or reached == coverage.size))
+    if reached == coverage.size:
+        return examples > 1 or found.cost <= _SIMPLE_COST
+    return reached > examples or (reached > 1 and found.cost <= _SIMPLE_COST)
 
 
 def _example(direction: Direction, group: Group, pair: Pair) -> Example:
