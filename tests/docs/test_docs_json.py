@@ -55,7 +55,7 @@ def two_files(folder: Path) -> Iterator[Path]:
     }
     for name, values in columns.items():
         path = folder / f"{name}.csv"
-        path.write_text("\n".join([f"{name},number", *(f"{value},x{place}" for place, value in enumerate(values))]))
+        path.write_text("\n".join([f"{name},file", *(f"{value},{name}" for value in values)]))
         yield path
 
 
