@@ -19,6 +19,8 @@ _FARTHEST = 0.65  # farther than this is no likeness, whatever the second
 
 def fuzzy_matches(values: Sequence[str], keys: Sequence[str], taken: Collection[int] = ()) -> list[tuple[int, int]]:
     """Pairs of places of distinct values and distinct keys. Keys that are `taken` only stand in the way of others."""
+    if len(taken) == len(keys) or not values:
+        return []
     found = neighbours(*bags([values, keys]))
     distance, second = 1.0 - found.similarity, 1.0 - found.second
     fits = (found.nearest >= 0) & (distance <= _MARGIN * second) & (distance <= _FARTHEST)

@@ -90,12 +90,19 @@ def likely_columns(left: Columns, right: Columns) -> tuple[str, str, bool] | Non
 
 
 def _directions(left: Columns, right: Columns) -> list[Direction]:
-    found = []
-    for source, target, swapped in ((left, right, False), (right, left, True)):
-        sizes = [len(next(iter(table.values()), ())) for table in (source, target)]
-        samples = [sample(size, rate) for size, rate in zip(sizes, rates(*sizes), strict=True)]
-        found.append(Direction(Table(source, samples[0]), Table(target, samples[1]), swapped))
-    return found
+    sizes = [len(next(iter(table.values()), ())) for table in (left, right)]
+    forth = Direction(*_sampled((left, right), rates(sizes[0], sizes[1])), reversed=False)
+    back = Direction(*_sampled((right, left), rates(sizes[1], sizes[0])), reversed=True)
+    if (len(back.source.sampled), len(back.target.sampled)) == (len(forth.target.sampled), len(forth.source.sampled)):
+        back = Direction(forth.target, forth.source, reversed=True)  # the same samples: sorted once
+    return [forth, back]
+
+
+def _sampled(tables: tuple[Columns, Columns], at: tuple[float, float]) -> tuple[Table, Table]:
+    found = [
+        Table(table, sample(len(next(iter(table.values()), ())), rate)) for table, rate in zip(tables, at, strict=True)
+    ]
+    return found[0], found[1]
 
 
 def _coverage(direction: Direction, key: str) -> Coverage:
@@ -220,6 +227,8 @@ def _with_more(direction: Direction, group: Group, coverage: Coverage, first: Pr
     programs = [first]
     while len(programs) < _MOST_PROGRAMS:
         source, target = coverage.left(programs)
+        if not (source.rows and target.rows):
+            break
         rest = Coverage(source, target, group.target)
         mains = dict.fromkeys([group.source, *first.columns])
         best: tuple[int, Program] | None = None
