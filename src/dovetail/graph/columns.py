@@ -20,8 +20,9 @@ from dovetail.search.lake import OpenSegment
 Array = npt.NDArray[Any]
 
 _FIELDS = (
-    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "mean_length", "max_length",
+    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "number_share",
 )  # fmt: skip
+_NULLS_OF_A_KEY = 100  # rows for each null
 
 
 class LakeColumns:
@@ -44,11 +45,13 @@ class LakeColumns:
 
     def _field(self, name: str) -> pa.Array:
         if self._catalog is None:
-            return pa.array([], pa.string())
+            return pa.array([], pa.int64() if name in ("rows", "nulls", "distinct") else pa.string())
         return self._catalog[name].combine_chunks()
 
     def _number(self, name: str) -> Array:
-        numbers: Array = self._field(name).cast(pa.float64() if name == "mean_length" else pa.int64()).to_numpy()
+        numbers: Array = (
+            self._field(name).cast(pa.float64() if name in ("mean_length", "number_share") else pa.int64()).to_numpy()
+        )
         return numbers
 
     @cached_property
@@ -64,15 +67,8 @@ class LakeColumns:
         return self._field("maximum")
 
     @cached_property
-    def mean_length(self) -> Array:
-        return self._number("mean_length")
-
-    @cached_property
-    def places(self) -> Array:
-        """The place of each column in its table."""
-        first = np.full(len(self.table_names), len(self), np.int64)
-        np.minimum.at(first, self.table_of, np.arange(len(self)))
-        return np.arange(len(self)) - first[self.table_of]
+    def number_share(self) -> Array:
+        return self._number("number_share")
 
     @cached_property
     def rank(self) -> Array:
@@ -87,7 +83,20 @@ class LakeColumns:
     @property
     def unique(self) -> Array:
         """Whether no two rows have the same value; nulls aside."""
-        return (self.distinct > 0) & (self.distinct == self.rows - self.nulls)
+        once: Array = (self.distinct > 0) & (self.distinct == self.rows - self.nulls)
+        return once
+
+    @cached_property
+    def leading(self) -> Array:
+        """Whether a column is the first key of its table: hardly a row without a value, and no two with the same.
+
+        A single null may be a value that only looks like one, such as the language code "nan".
+        """
+        keys = np.flatnonzero(self.unique & (self.nulls * _NULLS_OF_A_KEY <= self.rows))
+        _, first = np.unique(self.table_of[keys], return_index=True)
+        leads = np.zeros(len(self), bool)
+        leads[keys[first]] = True
+        return leads
 
 
 def _joined(parts: list[Array]) -> Array:

@@ -57,8 +57,7 @@ def _postings(readers: Sequence[TokenReader], first_columns: Array) -> tuple[Arr
         return readers[0].arrays.posting_offsets, readers[0].arrays.posting_columns
     sizes = [np.diff(reader.arrays.posting_offsets) for reader in readers]
     parts = [
-        reader.arrays.posting_columns + np.uint32(first)
-        for reader, first in zip(readers, first_columns, strict=False)
+        reader.arrays.posting_columns + np.uint32(first) for reader, first in zip(readers, first_columns, strict=False)
     ]
     if not parts:
         return np.zeros(1, np.int64), np.empty(0, np.uint32)

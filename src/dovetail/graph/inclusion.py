@@ -7,7 +7,8 @@ tokens; their Bloom signatures are in `many`. docs/algorithms/many.md tells the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,12 +20,13 @@ import numpy.typing as npt
 from dovetail.errors import InputError
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion_kernels import column_pairs, including_sets
-from dovetail.graph.sets import LakeSets, lake_sets
+from dovetail.graph.sets import lake_sets
+from dovetail.search.lake import OpenSegment
 
 Array = npt.NDArray[Any]
 
 _ROOM = 1 << 20
-_BLOCK = 1 << 12  # sets that one thread takes at a time
+_BLOCK = 1 << 9  # sets that one thread takes at a time
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,19 @@ class Inclusions:
                 yield Pairs(*(array[:filled].copy() for array in arrays))
 
 
+def inclusions(segments: Sequence[OpenSegment], question: Question) -> Inclusions:
+    """The dependencies of open segments, found by as many threads as there are processors."""
+    return Inclusions(LakeColumns(segments), question, os.cpu_count() or 1)
+
+
+def as_share(given: float | str) -> Fraction:
+    """A share as the rational that was written, not as the float nearest to it."""
+    try:
+        return Fraction(str(given))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{given!r} is no share: give a number from 0 to 1, such as 0.9.") from None
+
+
 def eligible(columns: LakeColumns, question: Question) -> tuple[Array, Array]:
     """Which columns take part at all, and which of them may be referenced."""
     filters = question.filters
@@ -173,6 +188,3 @@ def _in_threads(threads: int, work: Callable[[int], list[Array]], blocks: range)
             under_way.append(pool.submit(work, first))
         for future in under_way:
             yield from future.result()
-
-
-__all__ = ["NO_FILTERS", "Filters", "Inclusions", "LakeSets", "Pairs", "Question", "eligible"]

@@ -36,8 +36,9 @@ def including_sets(
     go on with, where it became full, and how many rows it has. It needs room for all candidates of one set.
     """
     number = len(sizes)
-    candidates, missed = np.empty(number, np.int64), np.empty(number, np.int64)
-    others, others_missed = np.empty(number, np.int64), np.empty(number, np.int64)
+    # One place more: what is not kept is written all the same.
+    candidates, missed = np.empty(number + 1, np.int64), np.empty(number + 1, np.int64)
+    others, others_missed = np.empty(number + 1, np.int64), np.empty(number + 1, np.int64)
     filled = 0
     for one in range(first, len(least)):
         if filled + number > len(found):
@@ -46,7 +47,7 @@ def including_sets(
         seen = private[one]
         if seen > budget:
             continue
-        lowest = np.searchsorted(sizes, least[one])
+        lowest = one + 1 if budget == 0 else np.searchsorted(sizes, least[one])
         highest = np.searchsorted(sizes, most[one], side="right")
         held = 0
         for at in range(group_offsets[one], group_offsets[one + 1]):
@@ -56,29 +57,11 @@ def including_sets(
             stop = start + np.searchsorted(lists[start:stop], highest)
             weight = weights[group]
             if seen <= budget:
-                kept = 0
-                k = 0
-                for i in range(start, stop):
-                    other = lists[i]
-                    while k < held and candidates[k] < other:
-                        if missed[k] + weight <= budget:
-                            others[kept], others_missed[kept] = candidates[k], missed[k] + weight
-                            kept += 1
-                        k += 1
-                    if k < held and candidates[k] == other:
-                        others[kept], others_missed[kept] = other, missed[k]
-                        k += 1
-                    else:
-                        others[kept], others_missed[kept] = other, seen
-                    kept += other != one
-                while k < held:
-                    if missed[k] + weight <= budget:
-                        others[kept], others_missed[kept] = candidates[k], missed[k] + weight
-                        kept += 1
-                    k += 1
+                held = _read_and_add(
+                    candidates, missed, held, lists, start, stop, weight, budget, seen, one, others, others_missed
+                )
                 candidates, others = others, candidates
                 missed, others_missed = others_missed, missed
-                held = kept
             elif stop - start > _FAR * held:
                 held = _search_each(candidates, missed, held, lists, start, stop, weight, budget)
             else:
@@ -94,9 +77,45 @@ def including_sets(
 
 
 @compiled
+def _read_and_add(
+    candidates: Array,
+    missed: Array,
+    held: int,
+    lists: Array,
+    start: int,
+    stop: int,
+    weight: int,
+    budget: int,
+    seen: int,
+    one: int,
+    kept: Array,
+    kept_missed: Array,
+) -> int:
+    """Merge a list into the candidates; those that are new have missed all that was `seen` before."""
+    number = 0
+    k = 0
+    for i in range(start, stop):
+        other = lists[i]
+        while k < held and candidates[k] < other:
+            kept[number], kept_missed[number] = candidates[k], missed[k] + weight
+            number += missed[k] + weight <= budget
+            k += 1
+        known = k < held and candidates[k] == other
+        kept[number], kept_missed[number] = other, missed[k] if known else seen
+        number += other != one
+        k += known
+    while k < held:
+        kept[number], kept_missed[number] = candidates[k], missed[k] + weight
+        number += missed[k] + weight <= budget
+        k += 1
+    return number
+
+
+@compiled
 def _read_all(
     candidates: Array, missed: Array, held: int, lists: Array, start: int, stop: int, weight: int, budget: int
 ) -> int:
+    """Take away the candidates that miss too much without this list, reading all of it."""
     kept = 0
     at = start
     for k in range(held):
@@ -112,6 +131,7 @@ def _read_all(
 def _search_each(
     candidates: Array, missed: Array, held: int, lists: Array, start: int, stop: int, weight: int, budget: int
 ) -> int:
+    """The same by searching each candidate, from the last one's place on in growing steps."""
     kept = 0
     low = start
     for k in range(held):
@@ -130,8 +150,6 @@ def _search_each(
         lost = missed[k] + (0 if low < stop and lists[low] == wanted else weight)
         candidates[kept], missed[kept] = wanted, lost
         kept += lost <= budget
-        if low >= stop:
-            low = stop
     return kept
 
 
