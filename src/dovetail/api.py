@@ -21,6 +21,7 @@ from dovetail.graph.dependencies import Dependencies
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
 from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
 from dovetail.graph.keys import ASKED
+from dovetail.graph.network import Graph, join_graph
 from dovetail.join.equi import Joined
 from dovetail.join.verb import join_with
 from dovetail.lake.listing import matches
@@ -258,6 +259,10 @@ class Lake:
         The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
         """
         return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+
+    def graph(self, min_score: float = LIKELY) -> Graph:
+        """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
+        return join_graph(self.foreign_keys(min_score))
 
     def find(self, value: str) -> Rows[Occurrence]:
         """Every column that holds the value, as the column's own type reads it."""

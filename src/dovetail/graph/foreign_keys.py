@@ -40,6 +40,12 @@ class ForeignKeys(Answer):
     def __repr__(self) -> str:
         return f"<{len(self):,} likely foreign keys>"
 
+    @property
+    def containment(self) -> Array:
+        pairs = self.candidates.pairs
+        shares: Array = pairs.overlap / np.maximum(self._sizes[pairs.dependent], 1)
+        return shares
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(self), _AT_ONCE):
             part = self.candidates.part(start, start + _AT_ONCE)

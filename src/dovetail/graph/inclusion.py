@@ -20,6 +20,7 @@ import numpy.typing as npt
 from dovetail.errors import InputError
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion_kernels import column_pairs, including_sets
+from dovetail.graph.many import Proposer, Signatures
 from dovetail.graph.sets import lake_sets
 from dovetail.search.lake import OpenSegment
 
@@ -72,11 +73,17 @@ class Pairs:
 class Inclusions:
     """The dependencies of a lake: `sets` to tell sizes, iterated in blocks of pairs of columns."""
 
-    def __init__(self, columns: LakeColumns, question: Question, threads: int = 1) -> None:
+    def __init__(
+        self, columns: LakeColumns, question: Question, threads: int = 1, signatures: Signatures | None = None
+    ) -> None:
+        """Candidates come from posting lists, or from Bloom signatures where these are given."""
+        if signatures and question.containment != 1:
+            raise InputError("Signatures propose whole inclusions only; leave them out to find partial ones.")
         self.columns = columns
         self.question = question
         self.sets = lake_sets(columns, *eligible(columns, question), question.null_is_a_value)
         self._threads = threads
+        self.proposer = Proposer(self.sets, signatures) if signatures else None
 
     @property
     def sizes(self) -> Array:
@@ -95,11 +102,11 @@ class Inclusions:
         blocks = range(0, len(self.sets), _BLOCK)
 
         def work(first: int) -> list[Array]:
-            return list(self._including(first, least[: first + _BLOCK], most))
+            return list(self._block(first, min(first + _BLOCK, len(self.sets)), least, most))
 
         if self._threads == 1:
             for first in blocks:
-                yield from self._including(first, least[: first + _BLOCK], most)
+                yield from work(first)
         else:
             yield from _in_threads(self._threads, work, blocks)
 
@@ -111,12 +118,17 @@ class Inclusions:
         most = sizes * coverage.denominator // coverage.numerator if coverage else np.full(len(sizes), largest)
         return least, most
 
-    def _including(self, first: int, least: Array, most: Array) -> Iterator[Array]:
+    def _block(self, first: int, last: int, least: Array, most: Array) -> Iterator[Array]:
+        """The pairs of the sets of this range."""
         sets = self.sets
         found = np.empty((max(_ROOM, len(sets)), 3), np.int64)
-        while first < len(least):
+        if self.proposer:
+            for pairs in self.proposer.pairs(first, last, most, found):
+                yield self._covering(pairs)
+            return
+        while first < last:
             first, filled = including_sets(
-                first, least, most, sets.sizes, sets.private, sets.group_offsets, sets.groups, sets.weights,
+                first, least[:last], most, sets.sizes, sets.private, sets.group_offsets, sets.groups, sets.weights,
                 sets.list_offsets, sets.lists, found,
             )  # fmt: skip
             yield self._covering(found[:filled])

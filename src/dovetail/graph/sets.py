@@ -42,6 +42,13 @@ class LakeSets:
     def __len__(self) -> int:
         return len(self.sizes)
 
+    @property
+    def referable_sets(self) -> Array:
+        """Whether each set has a column that may be referenced."""
+        several = running_sum(self.referable[self.members])[self.member_offsets]
+        some: Array = np.diff(several) > 0
+        return some
+
 
 def lake_sets(columns: LakeColumns, wanted: Array, referable: Array, null_is_a_value: bool = False) -> LakeSets:
     """The sets of the wanted columns; only those that are referable, too, can be referenced."""
