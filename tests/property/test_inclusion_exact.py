@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from dovetail.api import Lake
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Filters, Inclusions, Question
+from dovetail.graph.many import Signatures
 from dovetail.pipeline.maintain import remove_tables
 from support.contents import contents_of
 from support.pipeline import index, without_spark
@@ -31,6 +33,7 @@ questions = st.builds(
     st.booleans(),
 )
 NULL = "(null)"
+SIGNATURES = [Signatures(8, 1, 1), Signatures(16, 2, 2, "ref2deps"), Signatures()]
 
 
 def write_lake(folder: Path, tables: list[list[tuple[str, ...]]]) -> Path:
@@ -67,7 +70,7 @@ def brute_force(lake: Lake, question: Question) -> set[tuple[str, str, str, str,
     return found
 
 
-def answers(lake: Lake, question: Question, **how: int) -> set[tuple[str, str, str, str, int]]:
+def answers(lake: Lake, question: Question, **how: Any) -> set[tuple[str, str, str, str, int]]:
     columns = LakeColumns(lake.segments)
     names = [
         (columns.table_names[int(table)].as_py(), name)
@@ -95,3 +98,6 @@ def test_equals_brute_force(tmp_path_factory, tables, asked, removed, megabyte):
     for question in asked:
         assert answers(lake, question) == brute_force(lake, question)
         assert answers(lake, question, threads=3) == brute_force(lake, question)
+        if question.containment == 1:
+            for parameters in SIGNATURES:
+                assert answers(lake, question, signatures=parameters) == brute_force(lake, question)

@@ -94,6 +94,8 @@ def _meetings(
         parts = [reader.arrays.hashes[low:high] for reader, (low, high) in zip(readers, cuts, strict=True)]
         ids = [reader.arrays.hash_ids[low:high] for reader, (low, high) in zip(readers, cuts, strict=True)]
         hashes = np.concatenate(parts)
+        if not len(hashes):
+            continue
         order = np.argsort(hashes, kind="stable")  # a merge: each part is ascending
         hashes = hashes[order]
         groups = np.concatenate(
@@ -101,10 +103,10 @@ def _meetings(
         )[order]
         again = np.concatenate([[False], hashes[1:] == hashes[:-1]])
         met = again | np.concatenate([again[1:], [False]])
-        np.add.at(alone, groups[~met], 1)
+        alone += np.bincount(groups[~met], minlength=len(alone))
         content, offsets = _content(readers, ids, order[met])
         lists, members, tokens, lonely = meet(hashes[met], groups[met], content, offsets)
-        np.add.at(alone, lonely, 1)
+        alone += np.bincount(lonely, minlength=len(alone))
         if len(tokens):
             folded = regroup(lists, members, tokens, int(first_groups[-1]))
             yield folded.offsets, folded.columns, folded.weights

@@ -21,7 +21,7 @@ from dovetail.indexes.tokens.format import running_sum
 
 Array = npt.NDArray[Any]
 
-_WORD = re.compile(r"ID(?![a-z]{0,1}[A-Z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
+_WORD = re.compile(r"ID(?![^\W\d_A-Z]?[A-Z])|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _ANY_KEY = frozenset({"id", "key", "no", "nr", "num", "number", "code", "ref", "pk", "fk", "uuid", "name", "the", "of"})
 _LITTLE = 0.15
 _BEGINNING = 3
