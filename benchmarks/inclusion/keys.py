@@ -1,8 +1,8 @@
 """How many of the first n likely foreign keys are true, where n is the number of declared ones.
 
 Takes a folder of databases, each with `tables/*.csv` and a `truth.json` that lists `foreign_keys` with `from_table`,
-`from_columns`, `to_table` and `to_columns`. Each database is a lake; then all of them are one. Beside it, the same share
-for dependencies that only pass the filters, in the order of their coverage.
+`from_columns`, `to_table` and `to_columns`. Each database is a lake; then all of them are one. Beside it, the same
+share for dependencies that only pass the filters, in the order of their coverage.
 """
 
 from __future__ import annotations
