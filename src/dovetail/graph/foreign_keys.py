@@ -81,9 +81,7 @@ class ForeignKeys(Answer):
         if said["surprise"] < _WEAK:
             reasons.append("but such values could stand there by chance")
         if said["repeats"] == 1:
-            reasons.append(
-                f"many rows to one: {int(self.columns.rows[one] - self.columns.nulls[one]):,} rows have {mine}"
-            )
+            reasons.append(f"many to one: {int(self.columns.rows[one] - self.columns.nulls[one]):,} rows have {mine}")
         else:
             reasons.append(f"one to one: {mine} repeats no value")
         if said["near"] > _WEAK and self.columns.table_of[one] != self.columns.table_of[other]:
