@@ -41,9 +41,9 @@ def build(sets: Sets, folder: Path) -> dict[str, float]:
     for column in range(columns):
         start, stop = int(sets.offsets[column]), int(sets.offsets[column + 1])
         tokens.add(Piece(column, all_tokens[start:stop], ones[: stop - start]))
-    counts = tokens.finish(writer, columns)
+    counts = tokens.finish(writer, [1] * columns)
     middle = now()
-    sketches.finish(writer, columns)
+    sketches.finish(writer, [1] * columns)
     ended = now()
     ref = writer.finish({"tables": 0, **counts})
     (folder / "ref.json").write_text(json.dumps(ref.to_json()))

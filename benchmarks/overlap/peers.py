@@ -44,7 +44,7 @@ class DuckDB:
         self._run("create index by_token on indexed (token)")
         self._connection.unregister("source")
 
-    def milliseconds(self, tokens: pa.Array, overlaps: list[int], repeat: int) -> float:
+    def milliseconds(self, tokens: pa.Array, overlaps: list[int], repeat: int = 3) -> float:
         """The least of the repetitions. The first query of a size is asked in every way, to know the fastest."""
         self._connection.register("asked", pa.table({"token": tokens}))
         if len(tokens) not in self._fastest:

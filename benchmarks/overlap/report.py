@@ -17,7 +17,7 @@ NAMES = {"josie": "JOSIE", "merge_list": "MergeList-D", "probe_set": "ProbeSet-D
 class Cell:
     """Milliseconds of each way for each query of one size and one k, and what they read.
 
-    The peers answer the first few of the queries.
+    The peers answer the first few of the queries; beside each of their times stands ours.
     """
 
     size: int
@@ -25,12 +25,12 @@ class Cell:
     whole: dict[str, list[float]] = field(default_factory=lambda: {how: [] for how in HOW})
     search: dict[str, list[float]] = field(default_factory=lambda: {how: [] for how in HOW})
     work: dict[str, list[Work]] = field(default_factory=lambda: {how: [] for how in HOW})
-    peers: dict[str, list[float]] = field(default_factory=dict)
+    peers: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def times_ours(self, peer: str) -> float:
         """How many times as long as we a peer takes, over the queries that it was asked."""
-        times = self.peers[peer]
-        return float(np.mean(times) / np.mean(self.whole["josie"][: len(times)]))
+        theirs, ours = np.sum(self.peers[peer], axis=0)
+        return float(theirs / ours)
 
     def to_best(self, times: dict[str, list[float]]) -> float:
         """Our time by that of the best of our three ways."""
@@ -66,7 +66,8 @@ def _table(headings: list[str], cells: list[Cell], row: Callable[[Cell], list[st
 
 
 def _whole(cell: Cell) -> list[str]:
-    times = [*map(_mean_and_p99, cell.whole.values()), *map(_mean_and_p99, cell.peers.values())]
+    theirs = [[time for time, _ in times] for times in cell.peers.values()]
+    times = [*map(_mean_and_p99, cell.whole.values()), *map(_mean_and_p99, theirs)]
     return [*times, f"{cell.to_best_of_all():.2f}", *(f"{cell.times_ours(peer):,.0f}" for peer in cell.peers)]
 
 

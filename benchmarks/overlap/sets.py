@@ -43,7 +43,7 @@ def build(folder: Path, sets: Iterable[pa.LargeStringArray]) -> tuple[JosieReade
         columns += 1
     counts = {"tables": 0}
     for part in (builder, JOSIE.builder(scratch, _MEMORY)):
-        counts |= part.finish(writer, columns)
+        counts |= part.finish(writer, [1] * columns)
     reader = JosieReader(Segment(folder / "segments", writer.finish(counts)))
     return reader, _described(reader, time.perf_counter() - start)
 

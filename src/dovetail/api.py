@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
 from dovetail.graph.keys import ASKED
 from dovetail.graph.network import Graph, join_graph
 from dovetail.join.equi import Joined
-from dovetail.join.verb import join_with
+from dovetail.join.verb import On, join_with
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
@@ -195,7 +195,7 @@ class Lake:
     def search(
         self,
         data: Any,
-        on: str | None = None,
+        on: str | Sequence[str] | None = None,
         k: int = 10,
         *,
         threshold: float | str | None = None,
@@ -206,33 +206,32 @@ class Lake:
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
-        `on` names the column to join on; without it every sensible column is tried. With `threshold`, every column that
-        holds at least this share of mine is found; else the `k` that hold most. Both are exact; with `fast` they come
-        from sketches (LSH Ensemble), whose numbers are exact but which may miss a hit.
+        `on` names the column to join on, or several that must match together, row by row; without it every sensible
+        column is tried. With `threshold`, everything that holds at least this share of mine is found; else the `k` that
+        hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers are
+        exact but which may miss a hit.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
         hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast))
         return hits.of(Source(partial(join_with, self.segments), data))
 
-    def join(
-        self, data: Any, table: str | Hit | None = None, on: tuple[str, str] | str | None = None, how: str = "left"
-    ) -> Joined:
+    def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
         """`data` joined with a table of the lake, on equal values as search counts them. Rows keep my order.
 
         `table` is its name or a hit; `lake.join(hit)` joins what was searched with. `on` is a pair of my column and
-        theirs, or one name for both; without it the hit's, or else the best pair is found. `.frame` of the answer is of
-        the kind that `data` is, `.table` an Arrow table of text.
+        theirs, or one name for both, or a list of these; without it the hit's, or else the best pair is found. `.frame`
+        of the answer is of the kind that `data` is, `.table` an Arrow table of text.
         """
         if isinstance(data, Hit):
             if table is not None or data.source is None:
                 raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
             data, table = data.source.data, data
         if isinstance(table, Hit):
-            on = on or (table.on[0], table.columns[0])
+            on = on or list(zip(table.on, table.columns, strict=True))
             table = table.table
         if table is None:
             raise InputError("lake.join needs a table of the lake: its name, or a hit.")
-        return join_with(self.segments, data, table, (on, on) if isinstance(on, str) else on, how)
+        return join_with(self.segments, data, table, on, how)
 
     def inds(
         self,

@@ -1,7 +1,8 @@
 """Whatever is added, changed, removed and compacted: the index answers as one that was just built.
 
 A random history runs against a model (which files the index should hold, with their content), and after every step the
-index is compared with a fresh build of exactly these files: tables, profiles, sets, and where values are found.
+index is compared with a fresh build of exactly these files: tables, profiles, sets, rows, where values are found, and
+what two columns find together.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from dovetail._storage.verify import verify_index
 from dovetail.api import Lake
+from dovetail.errors import InputError
 from dovetail.pipeline.maintain import compact, remove_tables
 from support.contents import contents_of, leftovers
 from support.pipeline import index, without_spark
@@ -49,6 +51,14 @@ def tables(draw):
 
 def quoted(value: str) -> str:
     return '"' + value.replace('"', '""') + '"'
+
+
+def key_answers(lake: Lake, table: str) -> object:
+    """What the table's first two columns find together, or the sentence where they have no row in common."""
+    try:
+        return lake.search(table, on=["col 0", "col 1"], include_self=True).to_dicts()
+    except InputError as nothing:
+        return str(nothing)
 
 
 class Increments(RuleBasedStateMachine):
@@ -129,6 +139,9 @@ class Increments(RuleBasedStateMachine):
         assert grown.skipped() == built.skipped()
         for value in (*WORDS, *NUMBERS, *DATES, "1.00", "not there"):
             assert grown.find(value) == built.find(value), value
+        for line in grown.tables():
+            if line.columns > 1 and line.rows:
+                assert key_answers(grown, line.table) == key_answers(built, line.table)
         names_found = [lake.find_columns("COL*") for lake in (grown, built)]
         assert names_found[0] == names_found[1]
         counted = ("tables", "columns", "rows", "values", "bytes")

@@ -13,7 +13,7 @@ Contents = dict[str, dict[str, Any]]
 
 
 def contents_of(index: Path | Lake) -> Contents:
-    """For each live table its record, its columns' records and their sets with the rows of each token."""
+    """For each live table its record, its columns' records, their sets with the rows of each token, and its rows."""
     lake = index if isinstance(index, Lake) else Lake(index)
     found: Contents = {}
     for segment in lake.segments:
@@ -26,6 +26,7 @@ def contents_of(index: Path | Lake) -> Contents:
                 "table": dataclasses.replace(record, path=""),
                 "columns": segment.catalog.columns_of(number),
                 "sets": [_set_of(segment, column) for column in segment.catalog.column_range(number)],
+                "rows": [_rows_of(segment, column) for column in segment.catalog.column_range(number)],
             }
     return found
 
@@ -38,6 +39,11 @@ def leftovers(index: Path) -> set[str]:
     present = {entry.name for entry in index.iterdir()}
     present |= {f"segments/{entry.name}" for entry in (index / "segments").iterdir()}
     return present - expected
+
+
+def _rows_of(segment: Any, column: int) -> list[str | None]:
+    names = segment.tokens.tokens(segment.tokens.set_of(column)[0]).to_pylist()
+    return [names[code] if code >= 0 else None for code in segment.rows.codes(column).tolist()]
 
 
 def _set_of(segment: Any, column: int) -> dict[str, int]:

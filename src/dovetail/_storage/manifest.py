@@ -1,6 +1,7 @@
 """The manifest: one generation of an index, as a value.
 
-Everything that must be the same over all segments is frozen here: settings, the normaliser and its Unicode tables.
+Everything that must be the same over all segments is frozen here: settings, the normaliser and its Unicode tables, and
+what indexes have settled when the first tables came.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Manifest:
     roots: tuple[dict[str, Any], ...] = ()
     settings: Settings = field(default_factory=Settings)
     statistics: dict[str, int] = field(default_factory=dict)  # of the whole lake, dead tables left out
+    frozen: dict[str, dict[str, Any]] = field(default_factory=dict)  # by index; empty before the first tables come
 
     def next(self, **changes: Any) -> Manifest:
         return replace(self, generation=self.generation + 1, **changes)
@@ -38,6 +40,7 @@ class Manifest:
             "generation": self.generation,
             "settings": self.settings.to_json(),
             "statistics": self.statistics,
+            "frozen": self.frozen,
             "roots": list(self.roots),
             "segments": [segment.to_json() for segment in self.segments],
         }
@@ -58,6 +61,7 @@ class Manifest:
             roots=tuple(body["roots"]),
             settings=Settings.from_json(body["settings"]),
             statistics=body["statistics"],
+            frozen=body["frozen"],
         )
 
 

@@ -175,7 +175,9 @@ class Pack:
         if not known or offset + length * dtype.itemsize > self.size:
             raise IndexDamaged(f"{self.path.name} is damaged: {name} lies outside the file.")
         if not length:
-            return np.empty(0, dtype)
+            empty = np.empty(0, dtype)
+            empty.setflags(write=False)  # as mapped ones are, or kernels would be compiled for both
+            return empty
         return np.frombuffer(self._map, dtype, length, offset)
 
 

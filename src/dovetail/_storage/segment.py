@@ -59,7 +59,7 @@ class SegmentWriter:
             "checksum": f"{pack.checksum:016x}",
         }
 
-    def open_part(self, name: str) -> Pack:
+    def pack(self, name: str) -> Pack:
         """A part that is already written: later indexes may build on earlier ones."""
         return Pack(self.folder / (name + SUFFIX), name, self._parts[name]["version"])
 

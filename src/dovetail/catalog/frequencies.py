@@ -20,10 +20,11 @@ _RANGES = 64  # of hashes, each worked through by itself
 
 @dataclass
 class RawCounts:
-    """Distinct raw values, and in how many rows each stands."""
+    """Distinct raw values, in how many rows each stands, and for every row the place of its value; -1 for null."""
 
     values: pa.LargeStringArray
     counts: Array
+    codes: Array
 
     @functools.cached_property
     def folded(self) -> pa.Array:

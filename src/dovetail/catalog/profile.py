@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.catalog.frequencies import Frequencies, RawCounts
+from dovetail.catalog.kernels import count_codes
 from dovetail.catalog.records import ColumnRecord
 from dovetail.normalise import ColumnType, TypeEvidence, decide, tokens
 
@@ -27,10 +29,14 @@ _SHOWN_LENGTH = 200
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """Tokens (several raw values may fold into one), and in how many rows each stands."""
+    """Tokens (several raw values may fold into one), in how many rows each stands, and which one each row has.
+
+    `codes` are places among the tokens, -1 for null.
+    """
 
     tokens: pa.LargeStringArray
     counts: Array
+    codes: Array
 
 
 @dataclass(frozen=True)
@@ -45,12 +51,11 @@ class RawColumn:
 
 def count_values(column: pa.ChunkedArray) -> RawCounts:
     """The distinct values of some rows without the nulls, in the order of their first appearance."""
-    counted = column.value_counts()
-    values, counts = counted.field(0), counted.field(1)
-    if values.null_count:
-        kept = values.is_valid()
-        values, counts = values.filter(kept), counts.filter(kept)
-    return RawCounts(values.cast(pa.large_string()), counts.to_numpy())
+    encoded = column.dictionary_encode().combine_chunks()
+    values = encoded.dictionary.cast(pa.large_string())
+    indices = encoded.indices
+    codes = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
+    return RawCounts(values, count_codes(codes, len(values)), codes)
 
 
 def profile_column(column: RawColumn, emit: Callable[[TokenCounts], None]) -> ColumnRecord:
@@ -89,14 +94,12 @@ class _Summary:
 
     def add(self, batch: RawCounts) -> TokenCounts:
         found = tokens(batch.folded, self._type)
-        raw, counts = batch.values, batch.counts
+        raw, counts, codes = batch.values, batch.counts, batch.codes
         if found.null_count:
             kept = found.is_valid()
-            found, raw, counts = (
-                found.filter(kept),
-                raw.filter(kept),
-                counts[kept.to_numpy(zero_copy_only=False)],
-            )
+            valid = kept.to_numpy(zero_copy_only=False)
+            found, raw, counts = found.filter(kept), raw.filter(kept), counts[valid]
+            codes = places_of(valid)[codes]
         if len(found):
             lengths = pc.utf8_length(raw).to_numpy()
             self.filled += int(counts.sum())
@@ -105,8 +108,8 @@ class _Summary:
             fresh = (value for value in raw.slice(0, 2 * _SHOWN).to_pylist() if value not in self.sample)
             self.sample = [*self.sample, *fresh][:_SHOWN]
             self._widen_range(found)
-            self.frequencies.add(RawCounts(raw, counts))
-        return TokenCounts(found, counts)
+            self.frequencies.add(RawCounts(raw, counts, codes))
+        return TokenCounts(found, counts, codes)
 
     def _widen_range(self, found: pa.Array) -> None:
         low, high = _range(found, self._type)
@@ -114,6 +117,12 @@ class _Summary:
             self.minimum = low
         if not self.maximum or _range(pa.array([self.maximum, high], pa.large_string()), self._type)[1] == high:
             self.maximum = high
+
+
+def places_of(kept: Array) -> Array:
+    """The new place of every value when only some are kept, -1 for the others. The last item serves the code -1."""
+    places = np.cumsum(kept, dtype=np.int32) - 1
+    return np.append(np.where(kept, places, -1), -1).astype(np.int32)
 
 
 def _range(found: pa.Array, column_type: ColumnType) -> tuple[str, str]:

@@ -117,6 +117,11 @@ class CatalogWriter:
     def columns(self) -> int:
         return len(self._columns)
 
+    @property
+    def widths(self) -> list[int]:
+        """How many columns each table has."""
+        return [row["columns"] for row in self._tables]
+
     def add_table(self, record: TableRecord, columns: list[ColumnRecord]) -> None:
         row = {**vars(record), "first_column": len(self._columns), "columns": len(columns)}
         for column in columns:

@@ -30,7 +30,11 @@ _SHOWN_COLUMNS = 8
 @click.argument("mine")
 @click.argument("table")
 @click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
-@click.option("--on", metavar="MINE=THEIRS", help="The columns to join on; without it, the best pair is found.")
+@click.option(
+    "--on",
+    metavar="MINE=THEIRS,…",
+    help="The columns to join on, several with commas; without it, the best pair is found.",
+)
 @click.option("--how", type=click.Choice(list(KINDS)), default="left", show_default=True, help="The kind of join.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(_WRITERS)}.")
 @json_option
@@ -42,9 +46,10 @@ def join_command(
     \b
     Example:
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
+      dovetail join sales.csv weather.csv --index ./idx --on town=city,day=date
     """
     write = _writer(output) if output else None
-    joined = Lake(index).join(mine, table, on=_columns(on), how=how)
+    joined = Lake(index).join(mine, table, on=on, how=how)
     if output and write:
         write(joined.table, str(output))
     if as_json:
@@ -57,13 +62,6 @@ def join_command(
         _print_rows(joined.table)
 
 
-def _columns(written: str | None) -> tuple[str, str] | None:
-    if written is None:
-        return None
-    mine, equals, theirs = written.partition("=")
-    return (mine, theirs if equals else mine)
-
-
 def _writer(output: Path) -> Callable[[pa.Table, str], None]:
     if output.suffix not in _WRITERS:
         raise InputError(f"Cannot write {output.suffix or 'a file without suffix'}: use {', '.join(_WRITERS)}.")
@@ -71,10 +69,11 @@ def _writer(output: Path) -> Callable[[pa.Table, str], None]:
 
 
 def _print_report(joined: Joined) -> None:
+    on = " and ".join(f"{mine} = {theirs}" for mine, theirs in joined.on)
     click.echo(
-        f"{joined.table.num_rows:,} rows, {len(joined.table.column_names)} columns: {joined.how} join on "
-        f"{joined.on[0]} = {joined.on[1]}. {joined.matched_left:,} of your {joined.left_rows:,} rows match "
-        f"{joined.matched_right:,} of {joined.right_rows:,}."
+        f"{joined.table.num_rows:,} rows, {len(joined.table.column_names)} columns: {joined.how} join on {on}. "
+        f"{joined.matched_left:,} of your {joined.left_rows:,} rows match {joined.matched_right:,} of "
+        f"{joined.right_rows:,}."
     )
     if joined.unmatched:
         click.echo(f"Not matched: {', '.join(joined.unmatched)}")

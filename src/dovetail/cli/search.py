@@ -17,7 +17,9 @@ from dovetail.search.results import LOOSE, NUMBERS, Hit, Hits
 @click.command("search", short_help="Find the tables that join with mine.")
 @click.argument("query")
 @click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
-@click.option("--on", metavar="COLUMN", help="The column of mine to join on; without it, every sensible one is tried.")
+@click.option(
+    "--on", metavar="COLUMN,…", help="The column of mine to join on, or several together; without it, each is tried."
+)
 @click.option("--threshold", metavar="SHARE", help="Every column that holds at least this share of mine, e.g. 0.7.")
 @click.option("-k", "k", default=10, show_default=True, help="How many hits.")
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
@@ -42,11 +44,13 @@ def search_command(
     """Find the tables of INDEX that join with QUERY (a file, or a table of the lake), exactly.
 
     By default the columns that share most values are found (JOSIE); with --threshold all that hold a share of mine.
+    Several columns, with commas, must match together, row by row (MATE); any columns of a table may stand for them.
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json it gives only that.
 
     \b
     Example:
       dovetail search sales.csv --on country --index ./idx
+      dovetail search weather.csv --on city,date --index ./idx
     """
     lake = Lake(index)
     search = functools.partial(
@@ -107,7 +111,7 @@ def _print(hits: Hits) -> None:
 
 def _next(query: str, index: Path, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
-    on = f"{hit.on[0]}={hit.columns[0]}"
+    on = ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))
     command = ["dovetail", "join", query, hit.table, "--index", str(index), "--on", on, "-o", "joined.parquet"]
     return f"Try:  {shlex.join(command)}"
 

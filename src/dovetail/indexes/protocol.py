@@ -1,13 +1,14 @@
 """What every index is made of: a builder for the offline half, a reader for the online half, a check for `verify`.
 
 Builders are fed the same stream: the columns of a segment in order, each as one or more pieces of distinct tokens with
-their row counts. They finish in the order of the registry, so that a later index may build on an earlier one.
+their row counts and, for who wants them, their rows. They finish in the order of the registry, so that a later index
+may build on an earlier one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,14 +18,22 @@ import pyarrow as pa
 
 from dovetail._storage.segment import Segment, SegmentWriter
 
+Frozen = Mapping[str, Any]
+NOTHING: Frozen = {}
+
 
 @dataclass(frozen=True)
 class Piece:
-    """Some distinct tokens of one column. Pieces of one column follow each other and may share tokens."""
+    """Some rows of one column. Pieces of one column follow each other and may share tokens.
+
+    `codes` are the rows: for each the place of its token in `tokens`, or -1 for null. All columns of a table are cut
+    into pieces at the same rows. Only an index over rows looks at them.
+    """
 
     column: int
     tokens: pa.LargeStringArray
     counts: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
 
 
 class Builder(Protocol):
@@ -32,8 +41,8 @@ class Builder(Protocol):
 
     def add(self, piece: Piece) -> None: ...
 
-    def finish(self, writer: SegmentWriter, columns: int) -> dict[str, int]:
-        """Write the pack for a segment of `columns` columns; returns counts for the segment's description."""
+    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+        """Write the pack; returns counts for the segment's description. `widths`: how many columns each table has."""
         ...
 
 
@@ -44,8 +53,11 @@ class Index(Protocol):
     version: int
     question: str
 
-    def builder(self, scratch: Path, memory_bytes: int) -> Builder:
-        """`scratch` is for spilled data and removed by the caller; `memory_bytes` bounds what is sorted at once."""
+    def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> Builder:
+        """`scratch` is for spilled data and removed by the caller; `memory_bytes` bounds what is sorted at once.
+
+        `frozen` is what the manifest holds for this index and all of its segments; empty for most.
+        """
         ...
 
     def open(self, segment: Segment) -> Any: ...

@@ -1,7 +1,8 @@
-"""The plain equi-join of two tables of raw strings on the tokens of one column each."""
+"""The plain equi-join of two tables of raw strings on the tokens of one or more columns each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -35,7 +36,7 @@ class Joined:
     right: pa.Table = field(repr=False)
     places: pa.Table = field(repr=False)  # for each joined row, which of the left and which of the right table
     data: Any = field(repr=False)  # what the left table was made of; null where it was a file
-    on: tuple[str, str]
+    on: tuple[tuple[str, str], ...]  # pairs of a left and a right column
     how: str
     matched_left: int
     matched_right: int
@@ -82,14 +83,19 @@ class Joined:
 
 
 def equi_join(
-    left: pa.Table, right: pa.Table, on: tuple[str, str], how: str, data: Any = None, first: int | None = None
+    left: pa.Table,
+    right: pa.Table,
+    on: Sequence[tuple[str, str]],
+    how: str,
+    data: Any = None,
+    first: int | None = None,
 ) -> Joined:
-    """Join on equal tokens. Null never joins. With `first`, only so many rows are joined."""
+    """Join on equal tokens in every pair of columns. Null never joins. With `first`, only so many rows are joined."""
     if how not in KINDS:
         raise InputError(f"There is no join {how!r}. The kinds are: {', '.join(KINDS)}.")
-    keys = [_tokens(table[name]) for table, name in zip((left, right), on, strict=True)]
-    codes = _common_codes(*keys)
-    mine, theirs = (pc.is_in(a, value_set=b.combine_chunks(), skip_nulls=True) for a, b in (keys, keys[::-1]))
+    codes = _key_codes([_common_codes(_tokens(left[mine]), _tokens(right[theirs])) for mine, theirs in on])
+    mine, theirs = ((a >= 0) & np.isin(a, b) for a, b in (codes, codes[::-1]))
+    lost = left.select([pair[0] for pair in on]).filter(pa.array(~mine & (codes[0] >= 0)))
     if first is not None:
         codes[0][np.flatnonzero(mine)[first:]] = -1
     _refuse_explosion(*codes)
@@ -99,11 +105,22 @@ def equi_join(
     ]
     places = sides[0].join(sides[1], keys="key", join_type=KINDS[how])
     order = [(side, "ascending") for side in ("left", "right") if side in places.column_names]
-    unmatched = pc.unique(left[on[0]].filter(pc.and_(pc.invert(mine), keys[0].is_valid()))).slice(0, 5)
+    unmatched = pc.unique(pc.binary_join_element_wise(*lost.columns, " | ") if len(on) > 1 else lost.column(0))
     return Joined(
-        left, right, places.sort_by(order).slice(0, first), data, on, how,
-        pc.sum(mine).as_py() or 0, pc.sum(theirs).as_py() or 0, tuple(unmatched.to_pylist()),
+        left, right, places.sort_by(order).slice(0, first), data, tuple(on), how,
+        int(mine.sum()), int(theirs.sum()), tuple(unmatched.slice(0, 5).to_pylist()),
     )  # fmt: skip
+
+
+def _key_codes(columns: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The codes of several columns as one, the same on both sides for the same tuple; -1 where one of them is null."""
+    left, right = (np.array(codes) for codes in columns[0])
+    for more in columns[1:]:
+        both, other = (np.concatenate(sides).astype(np.int64) for sides in ((left, right), more))
+        _, codes = np.unique(both * (1 << 32) + other, return_inverse=True)
+        codes[(both < 0) | (other < 0)] = -1
+        left, right = codes[: len(left)], codes[len(left) :]
+    return left, right
 
 
 def _tokens(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -17,27 +17,64 @@ from dovetail.search.lake import OpenSegment, find_table
 from dovetail.search.planner import Request, search
 from dovetail.search.query import as_batches, read_file
 
+Pair = tuple[str, str]
+On = str | Pair | Sequence[str | Pair]
+"""My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these."""
+
 
 def join_with(
     segments: Sequence[OpenSegment],
     data: Any,
     table: str,
-    on: tuple[str, str] | None = None,
+    on: On | None = None,
     how: str = "left",
     first: int | None = None,
 ) -> Joined:
     """`data` joined with a table of the lake. With `first`, only so many rows are joined."""
     segment, number = find_table(segments, table, "The index has no table")
-    columns = on or _best_columns(segments, data, table)
+    best = _best_columns(segments, data, table) if on is None else None
     left = _rows(data, segments)
     right = _lake_rows(segment, number)
-    for side, name in zip((left, right), columns, strict=True):
-        if name not in side.column_names:
-            raise UnknownName(unknown("There is no column", name, side.column_names))
-    return equi_join(left, right, columns, how, None if isinstance(data, str | Path) else data, first)
+    pairs = [best] if best else _pairs(on or (), left.column_names, right.column_names)
+    for pair in pairs:
+        for side, name in zip((left, right), pair, strict=True):
+            if name not in side.column_names:
+                raise UnknownName(unknown("There is no column", name, side.column_names))
+    return equi_join(left, right, pairs, how, None if isinstance(data, str | Path) else data, first)
 
 
-def _best_columns(segments: Sequence[OpenSegment], data: Any, table: str) -> tuple[str, str]:
+def _pairs(on: On, mine: list[str], theirs: list[str]) -> list[Pair]:
+    if isinstance(on, str):
+        parts = on.split(",")
+        return _split(parts, mine, theirs) or [_as_pair(part) for part in parts]
+    if isinstance(on, tuple) and len(on) == 2 and all(isinstance(name, str) for name in on):
+        return [(str(on[0]), str(on[1]))]
+    return [(one, one) if isinstance(one, str) else (one[0], one[1]) for one in on]
+
+
+def _as_pair(written: str) -> Pair:
+    first, equals, second = (part.strip() for part in written.partition("="))
+    return first, second if equals else first
+
+
+def _split(parts: list[str], mine: list[str], theirs: list[str]) -> list[Pair]:
+    """The parts joined to pairs of known names, the longest first; empty where they cannot be.
+
+    Names may hold commas and equals signs themselves.
+    """
+    for size in range(len(parts), 0, -1):
+        written = ",".join(parts[:size])
+        signs = [place for place, character in enumerate(written) if character == "="]
+        options = [(written, written), *((written[:place], written[place + 1 :]) for place in signs)]
+        for left, right in options:
+            if left in mine and right in theirs:
+                rest = _split(parts[size:], mine, theirs)
+                if rest or size == len(parts):
+                    return [(left, right), *rest]
+    return []
+
+
+def _best_columns(segments: Sequence[OpenSegment], data: Any, table: str) -> Pair:
     hits = search(segments, Request(data, tables=(table,), include_self=True))
     if not hits:
         raise InputError(f"No column of {table} joins well with this table. Name the columns: --on mine=theirs.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,25 +13,30 @@ from dovetail.catalog import records
 from dovetail.catalog.profile import TokenCounts
 from dovetail.catalog.records import CatalogWriter
 from dovetail.indexes import tokens
-from dovetail.indexes.protocol import Piece
+from dovetail.indexes.protocol import Frozen, Piece
 from dovetail.indexes.registry import INDEXES
 from dovetail.pipeline.sources import TableSource
 
 
 def build_segment(
-    segments: Path, scratch: Path, tables: Iterable[TableSource], memory_bytes: int, tick: Callable[[], object]
+    segments: Path,
+    scratch: Path,
+    tables: Iterable[TableSource],
+    memory_bytes: int,
+    frozen: Mapping[str, Frozen],
+    tick: Callable[[], object],
 ) -> SegmentRef:
     """Write a segment of `tables` under `segments`; `tick` is called after each table."""
     writer = SegmentWriter(segments)
     catalog = CatalogWriter()
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as spilled:
-        builders = [index.builder(Path(spilled), memory_bytes) for index in INDEXES]
+        builders = [index.builder(Path(spilled), memory_bytes, frozen.get(index.name, {})) for index in INDEXES]
         for table in tables:
             first = catalog.columns
 
             def emit(column: int, found: TokenCounts, first: int = first) -> None:
-                piece = Piece(first + column, found.tokens, found.counts)
+                piece = Piece(first + column, found.tokens, found.counts, found.codes)
                 for builder in builders:
                     builder.add(piece)
 
@@ -39,7 +44,7 @@ def build_segment(
             tick()
         counts: dict[str, int] = {}
         for builder in builders:
-            counts |= builder.finish(writer, catalog.columns)
-    distinct = np.diff(writer.open_part(tokens.TOKENS.name)["set_offsets"])
+            counts |= builder.finish(writer, catalog.widths)
+    distinct = np.diff(writer.pack(tokens.TOKENS.name)["set_offsets"])
     writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
     return writer.finish(counts | catalog.counts())

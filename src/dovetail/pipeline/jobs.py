@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 class SparkBuild:
     """Runs groups of tables through Spark for one writer."""
 
-    def __init__(self, session: SparkSession, writer: IndexWriter) -> None:
+    def __init__(self, session: SparkSession, writer: IndexWriter, frozen: dict[str, dict[str, Any]]) -> None:
         settings = writer.manifest.settings
         self._session = session
         self._writer = writer
+        self._frozen = frozen
         self._slice_bytes = settings.slice_mb * MB
         self._memory_bytes = settings.memory_mb * MB
         self._jobs = 0
@@ -78,6 +79,7 @@ class SparkBuild:
             "staging": str(self._writer.staging / "spilled"),
             "progress": str(self.progress / str(self._tasks)),
             "memory_bytes": self._memory_bytes,
+            "frozen": self._frozen,
             **what,
         }
 

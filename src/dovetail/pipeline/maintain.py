@@ -49,7 +49,7 @@ def compact(index: Path, master: str = LOCAL, progress: Callable[[Progress], Non
             merged = {segment for group in groups for segment in group}
             tables = sum(ref.tables - len(ref.dead) for ref in writer.manifest.segments if ref.id in merged)
             with spark_session(master) as session:
-                build = SparkBuild(session, writer)
+                build = SparkBuild(session, writer, writer.manifest.frozen)
                 with watch(build.progress, tables, progress):
                     refs = build.merge(groups)
             kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)

@@ -28,6 +28,7 @@ from dovetail.pipeline.jobs import SparkBuild
 from dovetail.pipeline.plan import Place, Plan, compare, group, live_tables, read_bytes, without
 from dovetail.pipeline.progress import Progress, watch
 from dovetail.pipeline.report import Report
+from dovetail.pipeline.survey import freeze
 from dovetail.settings import MB, Settings
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def _bring_up_to_date(
         started = time.perf_counter()
         with spark_session(request.master) as session:
             report.spark_start_seconds = time.perf_counter() - started
+            base = replace(base, frozen=base.frozen or freeze(plan.to_read, base.settings))
             _build_all(session, writer, base, plan.to_read, indexed, progress)
     elif plan.gone or roots != _remembered(writer.manifest) or not writer.manifest.statistics:
         commit(writer, base)
@@ -154,7 +156,7 @@ def _build_all(
     workers = session.sparkContext.defaultParallelism
     groups = group(files, settings.segment_mb * MB, settings.slice_mb * MB, workers)
     size = max(_GROUPS_A_BATCH, 2 * workers)
-    build = SparkBuild(session, writer)
+    build = SparkBuild(session, writer, manifest.frozen)
     with watch(build.progress, len(files), progress):
         for start in range(0, len(groups), size):
             batch = groups[start : start + size]

@@ -12,23 +12,27 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.catalog.frequencies import RawCounts
-from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, profile_column
+from dovetail.catalog.kernels import count_codes
+from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, places_of, profile_column
 from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
 from dovetail.errors import UnreadableTable
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.rows import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile, fingerprint
 from dovetail.lake.reader import parse_override, read, settle
 from dovetail.normalise import TypeEvidence
 
+Array = npt.NDArray[Any]
 Emit = Callable[[int, TokenCounts], None]
 CHANGED = "changed while it was read, three times"
 _ATTEMPTS = 3
+_ROWS_AT_ONCE = 1_000_000
 _PORTION_BYTES = 64_000_000  # of text held as rows; what compresses well may be far larger than its file
 
 
@@ -59,7 +63,7 @@ class IndexedTable:
     """A table of an existing segment, for compaction."""
 
     catalog: CatalogReader
-    tokens: TokenReader
+    rows: RowReader
     number: int
 
     @property
@@ -68,9 +72,20 @@ class IndexedTable:
 
     def feed(self, emit: Emit) -> list[ColumnRecord]:
         for place, column in enumerate(self.catalog.column_range(self.number)):
-            ids, counts = self.tokens.set_of(column)
-            emit(place, TokenCounts(self.tokens.tokens(ids), counts))
+            members = self.rows.tokens.tokens(self.rows.tokens.set_of(column)[0])
+            for first in range(0, self.rows.rows_of(self.number), _ROWS_AT_ONCE):
+                codes = self.rows.codes(column, first, min(first + _ROWS_AT_ONCE, self.rows.rows_of(self.number)))
+                emit(place, _counted(members, codes))
         return self.catalog.columns_of(self.number)
+
+
+def _counted(members: pa.LargeStringArray, codes: Array) -> TokenCounts:
+    """Some rows of a column, without the tokens that stand in none of them."""
+    counts = count_codes(codes, len(members))
+    if counts.all():
+        return TokenCounts(members, counts, codes)
+    present = counts > 0
+    return TokenCounts(members.filter(pa.array(present)), counts[present], places_of(present)[codes])
 
 
 def unreadable(file: TableFile, reason: str, mark: str) -> RawTable:

@@ -1,6 +1,6 @@
 """Slices of tables too big for one task: counted by many tasks, staged on disk, merged when a segment is built.
 
-A staged slice is one Arrow file: for each column a few batches of distinct raw values with their row counts. Raw, not
+A staged slice is one file: for each column its distinct raw values, their row counts and its rows. Raw, not
 tokens: how a column is normalised depends on its type, which is known only when all slices have been seen.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail._storage.spill import Records, write_records
 from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import RawColumn
 from dovetail.errors import UnreadableTable
@@ -33,16 +34,15 @@ from dovetail.pipeline.sources import (
     total_evidence,
 )
 
-_SCHEMA = pa.schema([("value", pa.large_string()), ("count", pa.int64())])
-_BATCH_VALUES = 200_000
+_TYPES = {"values": pa.large_string(), "counts": pa.int64(), "codes": pa.int32()}
 
 
 @dataclass(frozen=True)
 class Slice:
-    """One staged file: for each column its batches, and what they tell of its type."""
+    """One staged file, and what it tells of the type of each column."""
 
     path: str
-    columns: list[dict[str, Any]]  # first, batches, evidence
+    evidence: list[dict[str, Any]]
 
 
 def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
@@ -84,38 +84,25 @@ def staged_table(
     total = functools.reduce(RowCounter.__add__, counters, RowCounter())
     columns = []
     for number, name in enumerate(layout.columns):
-        evidence = total_evidence(TypeEvidence.from_json(part.columns[number]["evidence"]) for part in slices)
+        evidence = total_evidence(TypeEvidence.from_json(part.evidence[number]) for part in slices)
         columns.append(RawColumn(name, total.rows, evidence, _StagedColumn(slices, number)))
     return RawTable(record_of(file, mark, layout, total), columns)
 
 
 @dataclass(frozen=True)
 class _StagedColumn:
-    """Called, it reads the batches of one column over all slices: once for each pass over the column."""
+    """Called, it reads one column of all slices: once for each pass over the column."""
 
     slices: list[Slice]
     number: int
 
     def __call__(self) -> Iterator[RawCounts]:
         for part in self.slices:
-            place = part.columns[self.number]
-            with pa.memory_map(part.path) as source:
-                file = pa.ipc.open_file(source)
-                for batch in range(place["first"], place["first"] + place["batches"]):
-                    found = file.get_batch(batch)
-                    yield RawCounts(found.column(0), found.column(1).to_numpy())
+            values, counts, codes = Records(Path(part.path))[self.number]
+            yield RawCounts(values, counts.to_numpy(), codes.to_numpy())
 
 
 def _stage(columns: list[RawCounts], folder: Path) -> Slice:
     path = folder / f"{secrets.token_hex(8)}.arrow"
-    places = []
-    with pa.ipc.new_file(path, _SCHEMA) as file:
-        written = 0
-        for counted in columns:
-            table = pa.table([counted.values, pa.array(counted.counts)], schema=_SCHEMA)
-            pieces = table.to_batches(max_chunksize=_BATCH_VALUES)
-            for piece in pieces:
-                file.write_batch(piece)
-            places.append({"first": written, "batches": len(pieces), "evidence": counted.evidence.to_json()})
-            written += len(pieces)
-    return Slice(str(path), places)
+    write_records(path, _TYPES, ((counted.values, counted.counts, counted.codes) for counted in columns))
+    return Slice(str(path), [counted.evidence.to_json() for counted in columns])

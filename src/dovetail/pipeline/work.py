@@ -9,7 +9,7 @@ from typing import Any
 from dovetail._storage.directory import TARGET_FAILURES, open_snapshot
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.rows import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
@@ -47,9 +47,9 @@ def merge_group(task: Task) -> Any:
     def sources() -> Iterator[TableSource]:
         for name in task["merge"]:
             segment = segments[name]
-            catalog, tokens = CatalogReader(segment.pack(records.NAME)), TokenReader(segment)
+            catalog, rows = CatalogReader(segment.pack(records.NAME)), RowReader(segment)
             for number in sorted(set(range(catalog.tables.num_rows)) - set(segment.ref.dead)):
-                yield IndexedTable(catalog, tokens, number)
+                yield IndexedTable(catalog, rows, number)
 
     return _build(task, sources())
 
@@ -59,7 +59,7 @@ def _build(task: Task, sources: Iterator[TableSource]) -> Any:
         # One byte a table: the driver adds up the sizes. A task that is tried again starts its file anew.
         with Path(task["progress"]).open("wb", buffering=0) as progress:
             ref = build_segment(
-                Path(task["segments"]), Path(task["staging"]), sources, task["memory_bytes"],
+                Path(task["segments"]), Path(task["staging"]), sources, task["memory_bytes"], task["frozen"],
                 lambda: progress.write(b"."),
             )  # fmt: skip
     except OSError as error:

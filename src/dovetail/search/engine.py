@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.indexes.lsh_ensemble.core import least_overlap
+from dovetail.search.key import QueryKey
 from dovetail.search.lake import OpenSegment
 
 Array = npt.NDArray[Any]
 _THREADS = 8
+M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,21 @@ class Match:
     def order(self) -> tuple[int, str, int]:
         """Most first; ties by table, then by the column's place in it."""
         return (-self.overlap, self.table, self.column)
+
+
+@dataclass(frozen=True)
+class KeyMatch:
+    """A table that holds `overlap` of the key's tuples, in these columns."""
+
+    segment: OpenSegment
+    table: int
+    columns: tuple[int, ...]
+    overlap: int
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Most first; ties by table."""
+        return (-self.overlap, self.segment.names[self.table])
 
 
 class _Best:
@@ -71,7 +89,7 @@ def top(
         best.add(found.overlaps)
         return _matches(segment, found.columns, found.overlaps)
 
-    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)[:k]
+    found = sorted(_fan_out(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)[:k]
     return [match for match in found if match.overlap >= floor]
 
 
@@ -84,8 +102,7 @@ def containing(
     fast: bool = False,
 ) -> list[Match]:
     """Every column that holds at least `threshold` of the tokens, and `floor` of them. Exact; `fast` may miss some."""
-    # As a whole number, from rationals: a float could put 7 of 10 below 0.7.
-    least = max(floor, -(-threshold.numerator * len(tokens) // threshold.denominator))
+    least = max(floor, least_overlap(threshold, len(tokens)))
 
     def search(segment: OpenSegment, columns: Array) -> list[Match]:
         if fast:
@@ -94,13 +111,37 @@ def containing(
         found = segment.josie.search(tokens, len(columns) + 1, least, columns)
         return _matches(segment, found.columns, found.overlaps)
 
-    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)
+    found = sorted(_fan_out(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)
     return [match for match in found if match.overlap >= least]
 
 
+def columns_of(segments: Sequence[OpenSegment], tables: list[Array]) -> list[Array]:
+    """Which columns belong to some tables."""
+    return [mask[segment.table_of] for segment, mask in zip(segments, tables, strict=True)]
+
+
+def together(
+    segments: Sequence[OpenSegment], key: QueryKey, k: int, floor: int, allowed: list[Array]
+) -> tuple[list[KeyMatch], bool]:
+    """The k tables that hold most tuples of the key, at least `floor`; whether none can be missing."""
+    best = _Best(k, floor)
+    tokens = [column.tokens for column in key.columns]
+    cut = []
+
+    def search(segment: OpenSegment, tables: Array) -> list[KeyMatch]:
+        found = segment.mate.search(tokens, key.tuples, k, best.floor, tables, ranks=segment.name_ranks)
+        best.add(found.overlaps)
+        cut.append(found.work.cut)
+        hits = zip(found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist(), strict=True)
+        return [KeyMatch(segment, table, tuple(columns), overlap) for table, overlap, columns in hits]
+
+    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)[:k]
+    return [match for match in found if match.overlap >= floor], not any(cut)
+
+
 def _fan_out(
-    search: Callable[[OpenSegment, Array], list[Match]], segments: Sequence[OpenSegment], allowed: list[Array]
-) -> list[Match]:
+    search: Callable[[OpenSegment, Array], list[M]], segments: Sequence[OpenSegment], allowed: list[Array]
+) -> list[M]:
     if len(segments) < 2:
         return [match for pair in zip(segments, allowed, strict=True) for match in search(*pair)]
     with ThreadPoolExecutor(min(_THREADS, len(segments))) as threads:

@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 _NUMBERS = frozenset({"integer", "real"})
 _SAMPLE = 2_000  # values of a column that are looked at for how it is filled
 _WHOLE = r"^-?\d{1,15}$"
-_SHOWN = 5
+SHOWN = 5
 _SHOWN_LENGTH = 60
 
 
@@ -60,7 +60,7 @@ class Evidence:
         """
         query, found = self._column, self._compare(match)
         numbers = not _NUMBERS.isdisjoint((query.type.kind, found.record.type.kind))
-        cardinality = _cardinality(query.counts[found.shared], found.theirs)
+        cardinality = cardinality_of(query.counts[found.shared], found.theirs)
         strong = functools.partial(strength, self._weights[found.shared], query.size, cardinality, numbers)
         worth = strong(self._chance(match.segment, found))
         if query.name.casefold() == found.record.column.casefold() and not is_made_up(query.name):
@@ -84,7 +84,7 @@ class Evidence:
             query_size=query.size,
             column_size=record.distinct,
             exact=True,
-            cardinality=_cardinality(mine, theirs),
+            cardinality=cardinality_of(mine, theirs),
             query_rows=query.rows,
             matched_rows=int(mine.sum()),
             table_rows=record.rows,
@@ -145,8 +145,8 @@ class Evidence:
 
     def _sample(self, chosen: Array) -> tuple[str, ...]:
         places = np.flatnonzero(chosen)
-        places = places[np.argsort(-self._column.counts[places], kind="stable")][:_SHOWN]
-        return tuple(_shorten(value) for value in self._column.written.take(places).to_pylist())
+        places = places[np.argsort(-self._column.counts[places], kind="stable")][:SHOWN]
+        return tuple(shorten(value) for value in self._column.written.take(places).to_pylist())
 
 
 def _whole_numbers(tokens: pa.Array) -> Array:
@@ -161,17 +161,17 @@ def _only_there(segment: OpenSegment, found: _Compared) -> tuple[str, ...]:
     alone = np.ones(len(found.members), bool)
     alone[found.places] = False
     places = np.flatnonzero(alone)
-    places = places[np.argsort(-found.counts[places].astype(np.int64), kind="stable")][:_SHOWN]
-    return tuple(_shorten(value) for value in segment.tokens.tokens(found.members[places]).to_pylist())
+    places = places[np.argsort(-found.counts[places].astype(np.int64), kind="stable")][:SHOWN]
+    return tuple(shorten(value) for value in segment.tokens.tokens(found.members[places]).to_pylist())
 
 
-def _cardinality(mine: Array, theirs: Array) -> str:
+def cardinality_of(mine: Array, theirs: Array) -> str:
     """From the matched values alone: whether any of them stands in several rows, on either side."""
     left = "1" if not (mine > 1).any() else "N"
     right = "1" if not (theirs > 1).any() else "N"
     return "N:M" if (left, right) == ("N", "N") else f"{left}:{right}"
 
 
-def _shorten(value: str) -> str:
+def shorten(value: str) -> str:
     text = " ".join(value.split())
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"

@@ -16,6 +16,8 @@ from dovetail.catalog.records import CatalogReader
 from dovetail.errors import UnknownName, unknown
 from dovetail.indexes.josie import JosieReader
 from dovetail.indexes.lsh_ensemble import LshEnsembleReader
+from dovetail.indexes.mate import MateReader
+from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens import TokenReader
 from dovetail.lake.listing import matches
 
@@ -38,6 +40,17 @@ class OpenSegment:
         return names
 
     @cached_property
+    def name_ranks(self) -> Array:
+        """The place of each table among all by name."""
+        ranks = np.empty(len(self.names), np.int64)
+        ranks[sorted(range(len(self.names)), key=self.names.__getitem__)] = np.arange(len(self.names))
+        return ranks
+
+    @cached_property
+    def rows(self) -> RowReader:
+        return RowReader(self.segment)
+
+    @cached_property
     def josie(self) -> JosieReader:
         return JosieReader(self.segment)
 
@@ -46,20 +59,24 @@ class OpenSegment:
         return LshEnsembleReader(self.segment)
 
     @cached_property
+    def mate(self) -> MateReader:
+        return MateReader(self.segment)
+
+    @cached_property
     def table_of(self) -> Array:
         """The table of each column."""
         tables: Array = self.catalog.columns["table"].to_numpy()
         return tables
 
     def allowed(self, patterns: Iterable[str], but: str) -> Array:
-        """Which columns may be hits: of live tables that match one of the globs, and not of the file `but`."""
+        """Which tables may be hits: live ones that match one of the globs, and not the file `but`."""
         wanted = tuple(patterns)
         tables = self.alive.copy()
         if wanted:
             tables &= np.array([any(matches(name, glob) for glob in wanted) for name in self.names], bool)
         if but:
             tables &= ~pc.equal(self.catalog.tables["path"], but).to_numpy(zero_copy_only=False)
-        return tables[self.table_of]
+        return tables
 
 
 def find_table(segments: Sequence[OpenSegment], name: str, otherwise: str) -> tuple[OpenSegment, int]:

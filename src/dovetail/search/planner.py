@@ -9,9 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.engine import Match
 from dovetail.search.evidence import Evidence
+from dovetail.search.key import key_names, query_key
+from dovetail.search.key_evidence import key_hit
 from dovetail.search.lake import OpenSegment
 from dovetail.search.query import QueryColumn, QueryTable, query_table
 from dovetail.search.rank import POOR
@@ -25,10 +28,10 @@ _NEAREST = 3
 
 @dataclass(frozen=True)
 class Request:
-    """What to search for. `on`: my column; `threshold`: the least share of mine, else the `k` best."""
+    """What to search for. `on`: my column or columns; `threshold`: the least share of mine, else the `k` best."""
 
     data: Any
-    on: str | None = None
+    on: str | Sequence[str] | None = None
     k: int = 10
     threshold: float | str | None = None
     tables: tuple[str, ...] = ()
@@ -43,8 +46,11 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
     table = query_table(request.data, segments)
     but = "" if request.include_self else table.path
     allowed = [segment.allowed(request.tables, but) for segment in segments]
-    asked = _Asked(segments, request, threshold, table, allowed)
-    hits = asked.one_column(request.on) if request.on is not None else asked.every_column()
+    names = () if request.on is None else key_names(table, request.on)
+    asked = _Asked(segments, request, threshold, table, allowed, names[0] if names else None)
+    if len(names) > 1:
+        return asked.key(names, begun)
+    hits = asked.one_column(names[0]) if names else asked.every_column()
     nothing, nearest = ("", []) if hits else asked.nothing()
     how = "overlap" if threshold is None else "containment"
     return Hits(hits, table.name, how, not request.fast, time.perf_counter() - begun, nothing, nearest)
@@ -90,6 +96,22 @@ class _Asked:
     threshold: Fraction | None
     table: QueryTable
     allowed: list[Any]
+    on: str | None
+
+    def key(self, names: tuple[str, ...], begun: float) -> Hits:
+        """Tables that hold the tuples of several columns of mine."""
+        if self.request.fast:
+            raise InputError("Sketches are of single columns: leave out --fast, or name one column.")
+        key = query_key(self.table, names)
+        k, floor = self.request.k, self.request.min_overlap
+        if self.threshold is not None:
+            k, floor = sum(map(len, self.allowed)) + 1, max(floor, least_overlap(self.threshold, key.size))
+        matches, exact = engine.together(self.segments, key, k, floor, self.allowed)
+        hits = [key_hit(key, match, rank) for rank, match in enumerate(matches, 1)]
+        where = " that was asked for" if self.request.tables else " of the lake"
+        least = "a tuple" if floor == 1 else f"{floor:,} tuples"
+        nothing = "" if hits else f"No table{where} holds {least} of {', '.join(names)} of {self.table.name}."
+        return Hits(hits, self.table.name, "keys", exact, time.perf_counter() - begun, nothing)
 
     def one_column(self, name: str) -> list[Hit]:
         column = self.table.column(name)
@@ -109,11 +131,11 @@ class _Asked:
     def nothing(self) -> tuple[str, list[Hit]]:
         """That there is no hit, and what comes nearest."""
         request, name = self.request, self.table.name
-        columns = _sensible(self.table) if request.on is None else [self.table.column(request.on)]
+        columns = _sensible(self.table) if self.on is None else [self.table.column(self.on)]
         if not columns:
             return f"{name} has no column to try: none of text, whole numbers or dates with more than one value.", []
         nearest = [pair.hit() for pair in self._best_of_each_table(self._most)[:_NEAREST]]
-        mine = name if request.on is None else f"{request.on} of {name}"
+        mine = name if self.on is None else f"{self.on} of {name}"
         where = " that was asked for" if request.tables else " of the lake"
         if not nearest:
             return f"No column{where} shares a value with {mine}.", []
@@ -134,9 +156,8 @@ class _Asked:
 
     def _best_of_each_table(self, ask: Callable[[QueryColumn, int], list[Match]]) -> list[_Pair]:
         """The best pair of columns of each table, best first."""
-        on = self.request.on
         pairs = []
-        for column in _sensible(self.table) if on is None else [self.table.column(on)]:
+        for column in _sensible(self.table) if self.on is None else [self.table.column(self.on)]:
             evidence = Evidence(self.segments, column)
             for match in ask(column, max(self.request.k, _TRIED_A_COLUMN)):
                 pairs.append(_Pair(evidence.strength(match), match, evidence))

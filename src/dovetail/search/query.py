@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ class QueryColumn:
     tokens: pa.LargeStringArray
     counts: Array
     written: pa.LargeStringArray
+    codes: Callable[[], Array]  # for every row the place of its token, -1 for null
 
     @property
     def size(self) -> int:
@@ -99,7 +101,10 @@ def _of_lake(name: str, segments: Sequence[OpenSegment]) -> QueryTable:
     for column, place in zip(segment.catalog.columns_of(number), segment.catalog.column_range(number), strict=True):
         ids, counts = segment.tokens.set_of(place)
         found = segment.tokens.tokens(ids)
-        columns.append(QueryColumn(column.column, column.type, record.rows, found, counts.astype(np.int64), found))
+        rows = functools.partial(segment.rows.codes, place)
+        columns.append(
+            QueryColumn(column.column, column.type, record.rows, found, counts.astype(np.int64), found, rows)
+        )
     return QueryTable(name, record.path, record.rows, tuple(columns))
 
 
@@ -107,11 +112,17 @@ def _column(name: str, values: pa.ChunkedArray) -> QueryColumn:
     counted: RawCounts = count_values(values)
     column_type = decide(counted.evidence)
     found = tokens(counted.folded, column_type)
-    kept = found.is_valid()
-    found, written = found.filter(kept).cast(pa.large_string()), counted.values.filter(kept)
-    counts = counted.counts[kept.to_numpy(zero_copy_only=False)]
-    encoded = found.dictionary_encode()
-    codes = encoded.indices.to_numpy()
-    totals = np.bincount(codes, weights=counts, minlength=len(encoded.dictionary)).astype(np.int64)
-    _, first = np.unique(codes, return_index=True)
-    return QueryColumn(name, column_type, len(values), encoded.dictionary, totals, written.take(pa.array(first)))
+    encoded = found.cast(pa.large_string()).dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy()
+    valid = np.flatnonzero(codes >= 0)
+    totals = np.bincount(codes[valid], weights=counted.counts[valid], minlength=len(encoded.dictionary))
+    _, first = np.unique(codes[valid], return_index=True)
+    written = counted.values.take(pa.array(valid[first]))
+    rows = functools.partial(_rows, codes, counted.codes)
+    return QueryColumn(name, column_type, len(values), encoded.dictionary, totals.astype(np.int64), written, rows)
+
+
+def _rows(token_of: Array, raw: Array) -> Array:
+    """Tokens of rows from tokens of raw values and raw values of rows."""
+    found: Array = np.append(token_of, -1)[raw]
+    return found

@@ -81,7 +81,7 @@ class Hit:
         if self.source is None:
             raise ValueError("this hit is of no lake; search with Lake.search")
         mine = self.source.data if data is None else data
-        return self.source.join(mine, self.table, (self.on[0], self.columns[0]), how, first)
+        return self.source.join(mine, self.table, list(zip(self.on, self.columns, strict=True)), how, first)
 
     def to_dict(self) -> dict[str, Any]:
         fields = {name: value for name, value in vars(self).items() if name != "source"}
@@ -97,10 +97,11 @@ class Hit:
             if self.overlap == self.query_size
             else f"{self.overlap:,} of the {self.query_size:,}"
         )
+        things = "values" if len(self.on) == 1 else "tuples"
         key = " (a key)" if self.column_size == self.table_rows else ""
         each = f"each once{key}" if self.cardinality.endswith(":1") else "some of them in several rows"
         lines = [
-            f"{self.table}, {theirs}: {share} values of {mine} are among its {self.column_size:,}, "
+            f"{self.table}, {theirs}: {share} {things} of {mine} are among its {self.column_size:,}, "
             f"{each}: {self.cardinality}.",
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows"
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),
@@ -108,7 +109,7 @@ class Hit:
             f"only there: {_listed(self.only_there)}",
             f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
             f"  in SQL, but for folding: … LEFT JOIN {_quoted(self.table)} AS theirs "
-            f"ON mine.{_quoted(self.on[0])} = theirs.{_quoted(self.columns[0])}",
+            f"ON {_equal(self.on, self.columns)}",
         ]
         return "\n".join(lines)
 
@@ -186,6 +187,11 @@ def _some(names: tuple[str, ...], most: int) -> str:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _equal(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:
+    pairs = zip(mine, theirs, strict=True)
+    return " AND ".join(f"mine.{_quoted(left)} = theirs.{_quoted(right)}" for left, right in pairs)
 
 
 def _listed(values: tuple[str, ...]) -> str:

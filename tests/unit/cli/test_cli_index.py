@@ -137,7 +137,10 @@ def test_allow_drop(lake, idx):
 
 def test_settings(lake, tmp_path):
     dovetail("index", lake, "--to", tmp_path / "idx", "--set", "segment_mb=7", "--set", "memory_mb=9")
-    assert "Settings: segment_mb 7, slice_mb 64, memory_mb 9\n" in dovetail("info", tmp_path / "idx").out
+    assert (
+        "Settings: segment_mb 7, slice_mb 64, memory_mb 9, super_key_bits 128,"
+        in dovetail("info", tmp_path / "idx").out
+    )
 
 
 @pytest.mark.parametrize("option", [[], ["--master", "local[1]"]])

@@ -34,7 +34,7 @@ def build(folder: Path, columns: list[set[str]], memory_bytes: int = PLENTY) -> 
         builder.add(Piece(number, pa.array(sorted(column), pa.large_string()), np.ones(len(column), np.int64)))
     counts = {"tables": 0}
     for builder in builders:
-        counts |= builder.finish(writer, len(columns))
+        counts |= builder.finish(writer, [1] * len(columns))
     return Segment(folder, writer.finish(counts))
 
 

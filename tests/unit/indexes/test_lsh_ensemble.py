@@ -54,7 +54,7 @@ def build(
             builder.add(Piece(number, tokens, np.ones(len(tokens), np.int64)))
     counts = {"tables": 0}
     for builder in builders:
-        counts |= builder.finish(writer, len(columns))
+        counts |= builder.finish(writer, [1] * len(columns))
     return Segment(folder, writer.finish(counts))
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS, TokenReader
+from dovetail.indexes.tokens import query as tokens_query
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 from dovetail.indexes.tokens.groups import ascending, weigh_groups
 from dovetail.indexes.tokens.kernels import find_tokens, group_lists, merge_repeats, spread, stable_order, transpose
@@ -36,7 +37,7 @@ def build(folder: Path, columns: Columns, memory_bytes: int = PLENTY) -> Segment
             counts = Counter(values)
             tokens = pa.array(list(counts), pa.large_string())
             builder.add(Piece(number, tokens, np.array(list(counts.values()), np.int64)))
-    counts = builder.finish(writer, len(columns))
+    counts = builder.finish(writer, [1] * len(columns))
     return Segment(folder, writer.finish({"tables": 0, **counts}))
 
 
@@ -112,6 +113,16 @@ def test_where_hashes_meet_the_bytes_decide():
     for find in (find_tokens, find_tokens.py_func):
         found = find(starts, hashes, ids, content, offsets, np.full(5, 7, np.uint64), asked, asked_offsets)
         assert found.tolist() == [1, 2, 0, -1, -1]
+
+
+def test_many_tokens_are_sought_by_several_threads(tmp_path, monkeypatch):
+    reader = TOKENS.open(build(tmp_path, [[[str(number) for number in range(100)]]]))
+    asked = pa.array([str(number) for number in range(-50, 200, 3)])
+    alone = reader.find(asked)
+    monkeypatch.setattr(tokens_query, "_WORTH_A_THREAD", 2)
+    monkeypatch.setattr(tokens_query.os, "cpu_count", lambda: 7)
+    assert reader.find(asked).tolist() == alone.tolist()
+    assert sum(alone >= 0) == 33
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")  # plain Python warns of what hashes are made of

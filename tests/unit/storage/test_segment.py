@@ -15,7 +15,7 @@ from dovetail.errors import FormatMismatch, IndexDamaged
 def write(folder, number=1) -> SegmentRef:
     writer = SegmentWriter(folder)
     writer.write_part("numbers", 1, lambda pack: pack.add("all", np.full(10, number)))
-    assert writer.open_part("numbers")["all"].tolist() == [number] * 10
+    assert writer.pack("numbers")["all"].tolist() == [number] * 10
     return writer.finish({"tables": 4, "rows": 7})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -32,8 +32,8 @@ class JosieBuilder:
     def add(self, piece: Piece) -> None:
         pass
 
-    def finish(self, writer: SegmentWriter, columns: int) -> dict[str, int]:
-        tokens = TokenArrays(writer.open_part(tokens_format.NAME))
+    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+        tokens = TokenArrays(writer.pack(tokens_format.NAME))
         positions = positions_of(
             tokens.posting_offsets, tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens
         )

@@ -13,6 +13,7 @@ from dovetail.indexes.josie.build import LEAST, MOST, JosieBuilder
 from dovetail.indexes.josie.format import JosieArrays
 from dovetail.indexes.josie.kernels import positions_of
 from dovetail.indexes.josie.query import JosieReader
+from dovetail.indexes.protocol import NOTHING, Frozen
 from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import TokenArrays
 
@@ -22,7 +23,7 @@ class JosieIndex:
     version = josie_format.VERSION
     question = "which columns share most values with mine?"
 
-    def builder(self, scratch: Path, memory_bytes: int) -> JosieBuilder:
+    def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> JosieBuilder:
         return JosieBuilder()
 
     def open(self, segment: Segment) -> JosieReader:

@@ -62,10 +62,35 @@ def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float
 
 
 @compiled
-def overlap(sets: Sets, groups: Array, weights: Array, rest: Array, column: int) -> int:
+def overlap(sets: Sets, groups: Array, weights: Array, column: int) -> int:
+    """How much of the weight of the groups the column holds."""
     return _intersect(
-        groups, weights, rest, 0, sets.groups, sets.offsets[column], sets.offsets[column + 1], 0
+        groups, weights, weights, 0, sets.groups, sets.offsets[column], sets.offsets[column + 1], 0
     )  # fmt: skip
+
+
+@compiled
+def search(
+    how: int, postings: Postings, sets: Sets, groups: Array, weights: Array, k: int, floor: int, allowed: Array,
+    costs: Costs, scratch: Scratch, work: Array,
+) -> int:  # fmt: skip
+    """By JOSIE (0), MergeList-D (1) or ProbeSet-D (2). Returns how many columns were found.
+
+    Where k sets cost more than all lists together, JOSIE has nothing to decide, and is MergeList-D.
+    """
+    if how == 0:
+        items = 0
+        for i in range(len(groups)):
+            items += postings.offsets[groups[i] + 1] - postings.offsets[groups[i]]
+        if costs.l0 * len(groups) + costs.l1 * items < _cost_of_sets(costs, k, len(groups)):
+            how = 1
+    if how == 1:
+        return merge_list(postings, groups, weights, k, floor, allowed, scratch, work)
+    rest, cost = sum_rest(postings.offsets, groups, weights, costs.l0, costs.l1)
+    query = Query(groups, weights, rest, cost)
+    if how == 0:
+        return josie(postings, sets, query, k, floor, allowed, costs, scratch, work)
+    return probe_set(postings, sets, query, k, floor, allowed, scratch, work)
 
 
 @compiled
@@ -124,12 +149,11 @@ def probe_set(
 
 @compiled
 def josie(
-    postings: Postings, sets: Sets, groups: Array, weights: Array, k: int, floor: int, allowed: Array, costs: Costs,
-    scratch: Scratch, work: Array,
+    postings: Postings, sets: Sets, query: Query, k: int, floor: int, allowed: Array, costs: Costs, scratch: Scratch,
+    work: Array,
 ) -> int:  # fmt: skip
     """JOSIE-D: lists in batches; between batches the costs decide whether sets are read (section 3.3.4)."""
-    rest, cost = sum_rest(postings.offsets, groups, weights, costs.l0, costs.l1)
-    query = Query(groups, weights, rest, cost)
+    groups, weights, rest, cost = query
     threshold, held, seen, dropped, found = floor, 0, 0, 0, 0
     heap, best = np.empty(k, np.int64), np.empty(k, np.int64)
     ledger = np.array([1.0, 1.0])  # what was hoped for of sets that were read, and what came
@@ -148,8 +172,7 @@ def josie(
         due = max(_FIRST_BATCH, work[1])
         # Looks gain nothing unless k sets cost less than the lists left. Once they are too dear, they stay so.
         price = _LOOK * (seen - dropped) * costs.l1
-        sets_at_least = k * (costs.s0 + costs.s1 * _steps(len(groups) - i, int64(costs.set_size)))
-        if price * _DEAR > cost[i] or cost[i] < sets_at_least + price:
+        if price * _DEAR > cost[i] or cost[i] < _cost_of_sets(costs, k, len(groups) - i) + price:
             seen = _read_lists(postings, groups, weights, i, len(groups), scratch, seen, work)
             break
         choice = _BEST
@@ -182,6 +205,12 @@ def josie(
     found = _finish(scratch, dropped, seen, found, allowed, heap, held, floor)
     _clear(scratch, seen)
     return found
+
+
+@compiled
+def _cost_of_sets(costs: Costs, k: int, groups: int) -> float:
+    """What k sets of usual size cost when some groups are sought in them."""
+    return k * (costs.s0 + costs.s1 * _steps(groups, int64(costs.set_size)))
 
 
 @compiled

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dovetail._storage.segment import Segment
 from dovetail.indexes.josie import kernels
-from dovetail.indexes.josie.core import Array, Found, Postings, Query, Scratch, Sets, Work
+from dovetail.indexes.josie.core import Array, Found, Postings, Scratch, Sets, Work
 from dovetail.indexes.josie.format import NAME, JosieArrays
 from dovetail.indexes.tokens import TokenReader
 
@@ -35,8 +35,8 @@ class JosieReader:
 
     def overlap_with(self, tokens: pa.Array, column: int) -> int:
         """How many distinct tokens the column shares with these."""
-        query = self._plan(*self.query_groups(tokens)[:2])
-        return int(kernels.overlap(self._sets, query.groups, query.weights, query.rest, column))
+        groups, weights, _ = self.query_groups(tokens)
+        return int(kernels.overlap(self._sets, groups, weights, column))
 
     def search(
         self,
@@ -62,6 +62,8 @@ class JosieReader:
         columns = self.tokens.arrays.columns
         if k < 1 or floor < 1:
             raise ValueError(f"k and floor must be at least 1, not {k} and {floor}")
+        if how not in HOW:
+            raise ValueError(f"no such way to search: {how}; there are {', '.join(HOW)}")
         if allowed is not None and len(allowed) != columns:
             raise ValueError(f"the mask has {len(allowed)} places for {columns} columns")
         mask = _NO_MASK if allowed is None else np.ascontiguousarray(allowed, np.bool_)
@@ -70,29 +72,14 @@ class JosieReader:
             scratch = self._free.pop()
         except IndexError:
             scratch = Scratch.of(columns)
-        found = self._run(how, groups, weights, max(1, min(k, columns)), floor, mask, scratch, work)
+        found = kernels.search(
+            HOW.index(how), self._postings, self._sets, groups, weights, max(1, min(k, columns)), floor, mask,
+            self.costs, scratch, work,
+        )  # fmt: skip
         overlaps, numbers = scratch.overlaps[:found].copy(), scratch.columns[:found].copy()
         self._free.append(scratch)
         order = np.lexsort((numbers, -overlaps))
         return Found(numbers[order], overlaps[order], _work(how, work))
-
-    def _plan(self, groups: Array, weights: Array) -> Query:
-        rest, cost = kernels.sum_rest(self._postings.offsets, groups, weights, self.costs.l0, self.costs.l1)
-        return Query(groups, weights, rest, cost)
-
-    def _run(
-        self, how: str, groups: Array, weights: Array, k: int, floor: int, mask: Array, scratch: Scratch, work: Array
-    ) -> int:
-        if how == "josie":
-            return kernels.josie(
-                self._postings, self._sets, groups, weights, k, floor, mask, self.costs, scratch, work
-            )  # fmt: skip
-        if how == "merge_list":
-            return kernels.merge_list(self._postings, groups, weights, k, floor, mask, scratch, work)
-        if how == "probe_set":
-            query = self._plan(groups, weights)
-            return kernels.probe_set(self._postings, self._sets, query, k, floor, mask, scratch, work)
-        raise ValueError(f"no such way to search: {how}; there are {', '.join(HOW)}")
 
 
 def _work(how: str, work: Array) -> Work:

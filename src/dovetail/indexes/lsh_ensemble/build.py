@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ class LshEnsembleBuilder:
     def add(self, piece: Piece) -> None:
         """Nothing: the tokens pack, which is finished first, holds every set."""
 
-    def finish(self, writer: SegmentWriter, columns: int) -> dict[str, int]:
-        tokens = TokenArrays(writer.open_part(tokens_format.NAME))
+    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+        tokens = TokenArrays(writer.pack(tokens_format.NAME))
         sketcher = Sketcher(tokens, self._parameters, self._memory_bytes)
         writer.write_part(lsh_format.NAME, lsh_format.VERSION, lambda pack: _write(pack, sketcher))
         return {}

@@ -15,6 +15,7 @@ from dovetail.indexes.lsh_ensemble import format as lsh_format
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, Sketcher
 from dovetail.indexes.lsh_ensemble.format import LshArrays
 from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
+from dovetail.indexes.protocol import NOTHING, Frozen
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
@@ -29,7 +30,7 @@ class LshEnsembleIndex:
     version = lsh_format.VERSION
     question = "which columns hold at least this share of my values?"
 
-    def builder(self, scratch: Path, memory_bytes: int) -> LshEnsembleBuilder:
+    def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> LshEnsembleBuilder:
         return LshEnsembleBuilder(memory_bytes)
 
     def open(self, segment: Segment) -> LshEnsembleReader:

@@ -9,7 +9,7 @@ into memory is the case of one bucket.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,8 @@ class TokenBuilder:
         if self._held > self._memory_bytes:
             self._spill()
 
-    def finish(self, writer: SegmentWriter, columns: int) -> dict[str, int]:
+    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+        columns = sum(widths)
         if self._buckets:
             self._spill()
             for bucket in self._buckets:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dovetail._storage.segment import Segment
+from dovetail.indexes.protocol import NOTHING, Frozen
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import TokenBuilder
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
@@ -20,7 +21,7 @@ class TokensIndex:
     version = tokens_format.VERSION
     question = "which columns hold this value?"
 
-    def builder(self, scratch: Path, memory_bytes: int) -> TokenBuilder:
+    def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> TokenBuilder:
         return TokenBuilder(scratch, memory_bytes)
 
     def open(self, segment: Segment) -> TokenReader:

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail._storage.segment import Segment
-from dovetail.indexes.tokens.core import as_buffers, as_strings, hash_tokens
+from dovetail._storage.segment import Segment, SegmentWriter
+from dovetail.indexes.tokens.core import as_buffers, as_strings
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
 from dovetail.indexes.tokens.groups import ascending, weigh_groups
-from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, spread
+from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, hash_strings, spread
 
 Array = npt.NDArray[Any]
+
+_WORTH_A_THREAD = 20_000  # tokens
 
 
 class TokenReader:
     """The dictionary, sets and postings of one segment. Ids and column numbers are the segment's own."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Segment | SegmentWriter) -> None:
         self.arrays = TokenArrays(segment.pack(NAME))
 
     def find(self, tokens: pa.Array) -> Array:
-        """The id of each token, or -1 where no column of this segment holds it."""
+        """The id of each token, or -1 where no column of this segment holds it. Many are sought by all cores."""
+        parts = min(len(tokens) // _WORTH_A_THREAD, os.cpu_count() or 1)
+        if parts < 2:
+            return self._find(tokens)
+        cuts = [len(tokens) * part // parts for part in range(parts + 1)]
+        with ThreadPoolExecutor(parts) as pool:
+            found = pool.map(lambda cut: self._find(tokens.slice(cut[0], cut[1] - cut[0])), itertools.pairwise(cuts))
+            return np.concatenate(list(found))
+
+    def _find(self, tokens: pa.Array) -> Array:
         arrays = self.arrays
+        content, offsets = as_buffers(tokens)
         return find_tokens(
             arrays.hash_starts, arrays.hashes, arrays.hash_ids, arrays.token_bytes, arrays.token_offsets,
-            hash_tokens(tokens), *as_buffers(tokens),
+            hash_strings(content, offsets), content, offsets,
         )  # fmt: skip
 
     def grouped(self, tokens: pa.Array) -> tuple[Array, Array, Array]:

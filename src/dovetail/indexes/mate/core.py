@@ -1,0 +1,139 @@
+"""What building and asking share: the parameters of the hash, and the arrays as kernels take them.
+
+Mahdi Esmailoghli, Jorge-Arnulfo Quiané-Ruiz, Ziawasch Abedjan: MATE: Multi-Attribute Table Extraction. PVLDB 15(8),
+2022. doi:10.14778/3529337.3529353.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail.errors import FormatMismatch
+from dovetail.indexes.rows import RowArrays
+from dovetail.indexes.tokens.format import TokenArrays
+
+Array = npt.NDArray[Any]
+
+FAMILIES = {"xash": 1, "fitted": 2}
+SIZES = (128, 256, 512)
+SLOTS = 37  # for characters, as in section 5.3.2
+_CODE_POINTS = 0x110000
+_MOST_ONES = 10
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """How super keys are made: frozen in the manifest, since a row and a query are compared by them.
+
+    `ones` is alpha, the bits that XASH sets for a value; `characters` are those of the lake, the most frequent first.
+    """
+
+    family: str = "fitted"
+    bits: int = 128
+    ones: int = 4
+    characters: str = ""
+
+    @classmethod
+    def of(cls, frozen: Mapping[str, Any]) -> Parameters:
+        return cls(**frozen)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def require(self, where: str) -> None:
+        """Raises where this Dovetail does not make such keys."""
+        if self.family not in FAMILIES or self.bits not in SIZES or not 1 <= self.ones <= self.bits:
+            raise FormatMismatch(
+                f"{where} holds super keys of {self.bits} bits by {self.family}; this Dovetail knows "
+                f"{', '.join(FAMILIES)} with {', '.join(map(str, SIZES))} bits. Build the index again with "
+                "`dovetail index`."
+            )
+
+    @property
+    def words(self) -> int:
+        return self.bits // 64
+
+    def ones_of(self, filled: Array) -> Array:
+        """How many bits a value sets in tables whose rows have so many values on average.
+
+        XASH sets as many everywhere. A Bloom filter rules out most where half of its bits are set.
+        """
+        if self.family == "xash":
+            return np.full(len(filled), self.ones, np.uint8)
+        best = np.round(self.bits * math.log(2) / np.maximum(filled, 1))
+        return np.clip(best, 1, _MOST_ONES).astype(np.uint8)
+
+
+def alpha(bits: int, values: int) -> int:
+    """Equation 5: the fewest ones of which there are more combinations than distinct values in the lake."""
+    return next(ones for ones in range(2, bits) if math.comb(bits, ones) > values)
+
+
+@cache
+def rank_of(characters: str) -> Array:
+    """For every code point how many characters are more frequent; those that the lake did not show are the rarest."""
+    ranks = np.full(_CODE_POINTS, len(characters), np.uint16)
+    ranks[[ord(character) for character in reversed(characters)]] = np.arange(len(characters))[::-1]
+    return ranks
+
+
+class Sets(NamedTuple):
+    """For every column its groups, and where the tokens of groups begin."""
+
+    group_offsets: Array
+    groups: Array
+    group_tokens: Array
+
+    @classmethod
+    def of(cls, tokens: TokenArrays) -> Sets:
+        return cls(tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens)
+
+
+class Store(NamedTuple):
+    """The row store: see RowArrays and RowLayout."""
+
+    cells: Array
+    starts: Array
+    first_rows: Array
+    first_columns: Array
+    table_of: Array
+    offsets: Array
+    widths: Array
+    strides: Array
+
+    @classmethod
+    def of(cls, rows: RowArrays) -> Store:
+        layout = rows.layout
+        return cls(
+            rows.cells, rows.starts, rows.first_rows, rows.first_columns, layout.table_of, layout.offsets,
+            layout.widths, layout.strides,
+        )  # fmt: skip
+
+
+class Hashing(NamedTuple):
+    """All that a token's bits are made of."""
+
+    family: int
+    slots: int
+    rank_of: Array
+    hashes: Array  # XXH64 by token
+    token_bytes: Array
+    token_offsets: Array
+
+    @classmethod
+    def of(cls, parameters: Parameters, hashes: Array, content: Array, offsets: Array) -> Hashing:
+        ranks = rank_of(parameters.characters)
+        return cls(FAMILIES[parameters.family], SLOTS, ranks, hashes, content, offsets)
+
+
+def bytes_for(rows: Array) -> Array:
+    """How many bytes the number of a row takes in tables of so many rows."""
+    widths: Array = np.searchsorted([1 << 8, 1 << 16, 1 << 24], rows, side="left") + 1
+    return widths.astype(np.int64)

@@ -1,0 +1,224 @@
+"""Asking one segment which tables join on several columns together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail._storage.segment import Segment
+from dovetail.indexes.josie.format import NAME as JOSIE_NAME
+from dovetail.indexes.josie.format import JosieArrays
+from dovetail.indexes.mate import search_kernels
+from dovetail.indexes.mate.core import Array, Hashing, Store
+from dovetail.indexes.mate.format import ENTRIES_A_SUM, NAME, VERSION, MateArrays
+from dovetail.indexes.mate.hash_kernels import hash_tokens as hash_into
+from dovetail.indexes.mate.starts import cheapest
+from dovetail.indexes.rows import RowReader
+from dovetail.indexes.tokens.core import as_buffers, hash_tokens
+
+EFFORT = 300_000_000
+"""Steps that a search spends on matching rows and mapping columns: some seconds. Only keys of many columns with few
+values each need more: every row matches many tuples then, in billions of mappings."""
+ChooseStarts = Callable[[Array, Array], Array]
+MANY = 8
+"""Tuples of one start that a row is held against one by one; of more, only those whose second value it has."""
+
+
+class Postings(NamedTuple):
+    """For every group the columns that hold it, how many of the column's tokens come before it, and its tokens."""
+
+    offsets: Array
+    columns: Array
+    positions: Array
+    group_tokens: Array
+
+
+class Items(NamedTuple):
+    """The row postings."""
+
+    set_offsets: Array
+    set_counts: Array
+    sums: Array
+    every: int
+    starts: Array
+    rows: Array
+    row_bytes: Array
+
+
+class RowKeys(NamedTuple):
+    super_keys: Array
+    ones: Array
+
+
+class Key(NamedTuple):
+    """The key tuples as a segment sees them: places of distinct values, with the ids and groups of these."""
+
+    tuples: Array
+    ids: Array
+    groups: Array
+    starts: Array  # the values that the search starts from
+    start_offsets: Array
+    start_tuples: Array  # for each of these the tuples that are found by it, by their second value
+    start_seconds: Array  # for each of these the column of the key where its tuples differ most
+    keys: Array  # for each class of tables the bits of every tuple
+    class_of: Array  # by the bits that a value sets
+
+
+class Seen(NamedTuple):
+    """What is known of the table at hand: where its columns stand in the postings of each value, and which tuples are
+    known to match in the only way they can."""
+
+    table: Array
+    places: Array
+    done: Array
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a search read: posting items, tuples held against rows, those that passed the filter, those that matched."""
+
+    items: int
+    checked: int
+    passed: int
+    matched: int
+    tables: int
+    cut: int  # tables that were not read, or not wholly, because the effort was spent
+
+
+@dataclass(frozen=True)
+class FoundTables:
+    """Tables by falling overlap, then by rank, and which of their columns stand for the key's."""
+
+    tables: npt.NDArray[np.int64]
+    overlaps: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    work: Work
+
+
+class MateReader:
+    """Exact top-k search over the tables of one segment. Table and column numbers are the segment's own."""
+
+    def __init__(self, segment: Segment) -> None:
+        pack = segment.pack(NAME)
+        pack.require(NAME, VERSION)
+        rows = RowReader(segment)
+        self.tokens = rows.tokens
+        tokens = self.tokens.arrays
+        self.arrays = MateArrays(pack, tokens, rows.arrays)
+        self.store = Store.of(rows.arrays)
+        josie = JosieArrays(segment.pack(JOSIE_NAME))
+        josie.require_items(len(tokens.posting_columns))
+        self._postings = Postings(tokens.posting_offsets, tokens.posting_columns, josie.positions, tokens.group_tokens)
+        self._items = Items(
+            tokens.set_offsets, tokens.set_counts, self.arrays.items_before, ENTRIES_A_SUM,
+            self.arrays.posting_starts, self.arrays.posting_rows, self.arrays.row_bytes,
+        )  # fmt: skip
+        self._rows = RowKeys(self.arrays.super_keys, self.arrays.ones)
+
+    def search(
+        self,
+        columns: list[pa.Array],
+        tuples: Array,
+        k: int,
+        floor: int = 1,
+        allowed: npt.NDArray[np.bool_] | None = None,
+        choose: ChooseStarts = cheapest,
+        many: int = MANY,
+        ranks: Array | None = None,
+        effort: int = EFFORT,
+    ) -> FoundTables:
+        """The k allowed tables with the largest overlaps of at least `floor`; ties by `ranks`, or by number.
+
+        `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these.
+        """
+        width = tuples.shape[1]
+        if k < 1 or floor < 1 or width != len(columns):
+            raise ValueError("k and floor must be at least 1, and every column of the key must have its tokens")
+        tables = len(self.store.first_rows) - 1
+        wide = np.diff(self.store.first_columns) >= width
+        mask = wide if allowed is None else wide & allowed
+        ranks = np.arange(tables) if ranks is None else ranks
+        work = np.array([0, 0, 0, 0, 0, 0, effort], np.int64)
+        key = self._key(columns, tuples, choose)
+        if key is None or not mask.any():
+            return _found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, width), np.int64), ranks, k, work)
+        hits, bounds = self._hits(key, mask)
+        hits = hits[bounds[hits[:, 0]] >= floor]
+        # By falling bound, ties by rank; hits of one table stay in the order of the starts.
+        hits = hits[np.lexsort((ranks[hits[:, 0]], -bounds[hits[:, 0]]))]
+        begins = np.flatnonzero(np.diff(hits[:, 0], prepend=-1))
+        candidates = hits[begins, 0]
+        overlaps = np.zeros(len(candidates), np.int64)
+        mappings = np.zeros((len(candidates), width), np.int64)
+        seen = Seen(
+            np.full(len(key.ids), -1, np.int64),
+            np.zeros((len(key.ids), 2), np.int64),
+            np.full(len(key.tuples), -1, np.int64),
+        )
+        search_kernels.search_tables(
+            key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
+            np.append(begins, len(hits)), bounds, ranks, min(k, tables), floor, many, overlaps, mappings, work,
+        )  # fmt: skip
+        return _found(candidates, overlaps, mappings, ranks, k, work)
+
+    def _key(self, columns: list[pa.Array], tuples: Array, choose: ChooseStarts) -> Key | None:
+        """The tuples all of whose values the segment has; None where there are none."""
+        found = [self.tokens.find(tokens) for tokens in columns]
+        ids = np.stack([ids[tuples[:, j]] for j, ids in enumerate(found)], axis=1)
+        ids = ids[(ids >= 0).all(axis=1)]
+        if not len(ids):
+            return None
+        values, places = np.unique(ids, return_inverse=True)
+        local = np.ascontiguousarray(places.reshape(ids.shape), np.int64)
+        groups = np.searchsorted(self.tokens.arrays.group_tokens, values, side="right") - 1
+        start_of = choose(local, self.arrays.token_rows[values].astype(np.int64))
+        starts, start_of = np.unique(start_of, return_inverse=True)
+        seconds = _second_columns(local, start_of, len(starts))
+        by_start = np.lexsort((local[np.arange(len(local)), seconds[start_of]], start_of))
+        offsets = np.searchsorted(start_of[by_start], np.arange(len(starts) + 1))
+        return Key(local, values, groups, starts, offsets, by_start, seconds, *self._bits(values, local))
+
+    def _bits(self, values: Array, tuples: Array) -> tuple[Array, Array]:
+        """The super keys of the tuples, once for every number of bits that values set in some table."""
+        strings = self.tokens.tokens(values)
+        hashing = Hashing.of(self.arrays.parameters, hash_tokens(strings), *as_buffers(strings))
+        words = self.arrays.parameters.words
+        classes = np.unique(self.arrays.ones)
+        keys = np.zeros((len(classes), len(tuples), words), np.uint64)
+        hashed = np.empty((len(values), words), np.uint64)
+        for place, ones in enumerate(classes.tolist()):
+            hash_into(hashed, np.arange(len(values)), hashing, ones)
+            for j in range(tuples.shape[1]):
+                keys[place] |= hashed[tuples[:, j]]
+        class_of = np.zeros(256, np.int64)
+        class_of[classes] = np.arange(len(classes))
+        return keys, class_of
+
+    def _hits(self, key: Key, mask: Array) -> tuple[Array, Array]:
+        """Table, start, column and entry of every column with a starting value; the bound of every table."""
+        groups = key.groups[key.starts]
+        most = int((self._postings.offsets[groups + 1] - self._postings.offsets[groups]).sum())
+        hits, bounds = np.empty((most, 4), np.int64), np.zeros(len(mask), np.int64)
+        found = search_kernels.find_hits(key, self._postings, self._items, self.store, mask, bounds, hits)
+        return hits[:found], bounds
+
+
+def _second_columns(tuples: Array, start_of: Array, starts: int) -> Array:
+    """For every start the column of the key that has most distinct values among its tuples."""
+    distinct = np.empty((tuples.shape[1], starts), np.int64)
+    most = int(tuples.max()) + 1
+    for j in range(tuples.shape[1]):
+        distinct[j] = np.bincount(np.unique(start_of * most + tuples[:, j]) // most, minlength=starts)
+    seconds: Array = np.argmax(distinct, axis=0)
+    return seconds
+
+
+def _found(tables: Array, overlaps: Array, mappings: Array, ranks: Array, k: int, work: Array) -> FoundTables:
+    kept = np.flatnonzero(overlaps)
+    kept = kept[np.lexsort((ranks[tables[kept]], -overlaps[kept]))][:k]
+    return FoundTables(tables[kept], overlaps[kept], mappings[kept], Work(*work[:-1].tolist()))

@@ -1,0 +1,64 @@
+"""The kernel that thins out a cover."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail._compile import compiled
+
+Array = npt.NDArray[Any]
+
+
+@compiled
+def drop_needless(tuples: Array, cover: Array, weights: Array) -> Array:
+    """The cover without values all of whose tuples have another of its values; the dearest go first."""
+    chosen = np.zeros(len(weights), np.bool_)
+    for i in range(len(cover)):
+        chosen[cover[i]] = True
+    having = np.zeros(len(tuples), np.int64)  # how many chosen values each tuple has
+    sizes = np.zeros(len(weights) + 1, np.int64)
+    for i in range(len(tuples)):
+        for j in range(tuples.shape[1]):
+            if chosen[tuples[i, j]] and not _repeated(tuples, i, j):
+                having[i] += 1
+                sizes[tuples[i, j] + 1] += 1
+    offsets = np.cumsum(sizes)
+    members = np.empty(offsets[-1], np.int64)
+    cursor = offsets[:-1].copy()
+    for i in range(len(tuples)):
+        for j in range(tuples.shape[1]):
+            if chosen[tuples[i, j]] and not _repeated(tuples, i, j):
+                members[cursor[tuples[i, j]]] = i
+                cursor[tuples[i, j]] += 1
+    values = np.flatnonzero(chosen)
+    for place in np.argsort(-weights[values]):
+        value = values[place]
+        needed = False
+        for m in range(offsets[value], offsets[value + 1]):
+            needed |= having[members[m]] == 1
+        if needed:
+            continue
+        chosen[value] = False
+        for m in range(offsets[value], offsets[value + 1]):
+            having[members[m]] -= 1
+    thinned = np.empty(len(tuples), tuples.dtype)
+    for i in range(len(tuples)):
+        found = -1
+        for j in range(tuples.shape[1]):
+            value = tuples[i, j]
+            if chosen[value] and (found < 0 or weights[value] < weights[found]):
+                found = value
+        thinned[i] = found
+    return thinned
+
+
+@compiled
+def _repeated(tuples: Array, i: int, j: int) -> bool:
+    """Whether a value stands further left in its tuple too."""
+    repeated = False
+    for other in range(j):
+        repeated |= tuples[i, other] == tuples[i, j]
+    return repeated

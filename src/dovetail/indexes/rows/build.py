@@ -1,0 +1,158 @@
+"""Builds the rows pack of a segment in bounded memory.
+
+Pieces wait, in memory or on disk, until the dictionary is written: only then has a token its place in a set.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail._storage.pack import PackWriter
+from dovetail._storage.segment import SegmentWriter
+from dovetail._storage.spill import Records, write_records
+from dovetail.indexes.protocol import Piece
+from dovetail.indexes.rows import format as rows_format
+from dovetail.indexes.rows.core import RowLayout
+from dovetail.indexes.rows.format import RowPackWriter
+from dovetail.indexes.rows.kernels import write_cells
+from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.format import running_sum
+
+Array = npt.NDArray[Any]
+
+_TYPES = {"tokens": pa.large_string(), "codes": pa.int32()}
+_AT_ONCE = 1 << 24  # bytes of pieces that are worked on together: many small ones, or one
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A piece in memory, or the number of one in a file."""
+
+    rows: int
+    nbytes: int
+    piece: Piece | None = None
+    file: Records | None = None
+    number: int = 0
+
+    def content(self) -> tuple[pa.Array, Array]:
+        """Tokens and codes."""
+        if self.piece is not None:
+            return self.piece.tokens, self.piece.codes
+        assert self.file is not None
+        tokens, codes = self.file[self.number]
+        return tokens, codes.to_numpy()
+
+
+class RowsBuilder:
+    """Keeps the pieces of every column, codes in as few bytes as can be; on disk where they outgrow the memory."""
+
+    def __init__(self, scratch: Path, memory_bytes: int) -> None:
+        self._scratch = scratch
+        self._memory_bytes = memory_bytes
+        self._columns: dict[int, list[_Held]] = {}
+        self._in_memory: list[tuple[int, int]] = []
+        self._bytes = 0
+        self._files = 0
+
+    def add(self, piece: Piece) -> None:
+        piece = replace(piece, codes=piece.codes.astype(np.min_scalar_type(-max(1, len(piece.tokens)))))
+        size = piece.tokens.nbytes + piece.codes.nbytes
+        column = self._columns.setdefault(piece.column, [])
+        self._in_memory.append((piece.column, len(column)))
+        column.append(_Held(len(piece.codes), size, piece))
+        self._bytes += size
+        if self._bytes > self._memory_bytes:
+            self._spill()
+
+    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+        first_columns = running_sum(np.array(widths, np.int64))
+        tables = [
+            _Table(first, [self._columns.get(column, []) for column in range(first, last)])
+            for first, last in itertools.pairwise(first_columns.tolist())
+        ]
+        tokens = TokenReader(writer)
+        writer.write_part(
+            rows_format.NAME, rows_format.VERSION, lambda pack: _write(pack, tokens, first_columns, tables)
+        )
+        cells = sum(table.rows * len(table.columns) for table in tables)
+        return {"cells": cells}
+
+    def _spill(self) -> None:
+        path = self._scratch / f"rows-{self._files}.arrow"
+        self._files += 1
+        contents = [self._columns[column][number].content() for column, number in self._in_memory]
+        write_records(path, _TYPES, contents)
+        file = Records(path)
+        for place, (column, number) in enumerate(self._in_memory):
+            held = self._columns[column][number]
+            self._columns[column][number] = _Held(held.rows, held.nbytes, file=file, number=place)
+        self._in_memory, self._bytes = [], 0
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The pieces of a table, by column. All columns are cut at the same rows."""
+
+    first_column: int
+    columns: list[list[_Held]]
+
+    @property
+    def rows(self) -> int:
+        return sum(held.rows for held in self.columns[0]) if self.columns else 0
+
+    def blocks(self) -> Iterator[list[tuple[int, _Held]]]:
+        """Some rows of all columns at a time."""
+        for pieces in zip(*self.columns, strict=True):
+            if len({held.rows for held in pieces}) > 1:
+                raise ValueError(f"the columns from {self.first_column} on are not cut at the same rows")
+            yield list(enumerate(pieces, self.first_column))
+
+
+def _write(pack: PackWriter, tokens: TokenReader, first_columns: Array, tables: list[_Table]) -> None:
+    layout = RowLayout.of(first_columns, tokens.set_sizes())
+    out = RowPackWriter(pack, first_columns, np.array([table.rows for table in tables], np.int64), layout)
+    place_of = np.empty(tokens.arrays.tokens, np.uint32)
+    held: list[list[tuple[int, _Held]]] = []
+    size = 0
+    for block in itertools.chain.from_iterable(table.blocks() for table in tables):
+        held.append(block)
+        size += sum(piece.nbytes for _, piece in block)
+        if size >= _AT_ONCE:
+            out.write(_cells(held, tokens, layout, place_of))
+            held, size = [], 0
+    if held:
+        out.write(_cells(held, tokens, layout, place_of))
+
+
+def _cells(blocks: list[list[tuple[int, _Held]]], tokens: TokenReader, layout: RowLayout, place_of: Array) -> Array:
+    """The cells of consecutive blocks of rows."""
+    places = []
+    at = 0
+    for block in blocks:
+        stride = int(layout.strides[layout.table_of[block[0][0]]])
+        places += [(column, at + layout.offsets[column], stride, layout.widths[column]) for column, _ in block]
+        at += stride * block[0][1].rows
+    contents = [piece.content() for block in blocks for _, piece in block]
+    found = tokens.find(pa.concat_arrays([strings for strings, _ in contents]))
+    cells = np.zeros(at, np.uint8)
+    write_cells(
+        cells,
+        np.array(places, np.int64),
+        running_sum(np.array([len(strings) for strings, _ in contents], np.int64)),
+        found,
+        running_sum(np.array([len(codes) for _, codes in contents], np.int64)),
+        np.concatenate([codes for _, codes in contents]).astype(np.int32, copy=False),
+        tokens.arrays.set_group_offsets,
+        tokens.arrays.set_groups,
+        tokens.arrays.group_tokens,
+        place_of,
+    )
+    return cells

@@ -1,0 +1,44 @@
+"""The registry's entry for the row store, with the check of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dovetail._storage.segment import Segment
+from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.rows import format as rows_format
+from dovetail.indexes.rows.build import RowsBuilder
+from dovetail.indexes.rows.query import RowReader
+
+
+class RowsIndex:
+    name = rows_format.NAME
+    version = rows_format.VERSION
+    question = "which values stand together in a row?"
+
+    def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> RowsBuilder:
+        return RowsBuilder(scratch, memory_bytes)
+
+    def open(self, segment: Segment) -> RowReader:
+        return RowReader(segment)
+
+    def check(self, segment: Segment) -> Iterator[str]:
+        for problem in _broken_references(RowReader(segment)):
+            yield f"{segment.ref.id}/{self.name}: {problem}"
+
+
+def _broken_references(reader: RowReader) -> Iterator[str]:
+    tokens = reader.tokens.arrays
+    for column in range(tokens.columns):
+        counts = tokens.set_counts[tokens.set_offsets[column] : tokens.set_offsets[column + 1]]
+        codes = reader.codes(column)
+        if len(codes) and int(codes.max()) >= len(counts):
+            yield f"a cell of column {column} names a token that the column does not have"
+        elif not np.array_equal(np.bincount(codes[codes >= 0], minlength=len(counts)), counts):
+            yield f"the rows of column {column} are not those that its set counts"
+
+
+ROWS = RowsIndex()

@@ -1,0 +1,59 @@
+"""What indexes settle when the first tables come, for all segments and queries; where needed, after a look at them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.catalog.profile import count_values
+from dovetail.errors import UnreadableTable
+from dovetail.indexes.mate import MATE, Parameters
+from dovetail.indexes.mate.core import alpha
+from dovetail.lake.listing import TableFile
+from dovetail.lake.reader import read
+from dovetail.pipeline.plan import read_bytes
+from dovetail.pipeline.sources import layout_of, recorded
+from dovetail.settings import Settings
+
+_FILES = 64
+_ROWS = 2_000
+_CHARACTERS = 512
+
+
+def freeze(files: Sequence[TableFile], settings: Settings) -> dict[str, dict[str, Any]]:
+    """What the manifest freezes, by index, when the first tables come."""
+    bits = settings.super_key_bits
+    parameters = _survey(files, bits) if settings.super_key_xash else Parameters("fitted", bits)
+    return {MATE.name: parameters.to_json()}
+
+
+def _survey(files: Sequence[TableFile], bits: int) -> Parameters:
+    """XASH as it suits tables spread over all that are to be read: alpha, and how frequent characters are."""
+    characters: Counter[str] = Counter()
+    values = seen_bytes = 0
+    for file in files[:: max(1, len(files) // _FILES)]:
+        for column in _first_rows(file):
+            distinct = count_values(column).folded
+            values += len(distinct)
+            seen_bytes += column.nbytes
+            characters.update("".join(distinct.to_pylist()))
+    in_all = values * sum(map(read_bytes, files)) // max(seen_bytes, 1)
+    most = sorted(characters, key=lambda character: (-characters[character], character))[:_CHARACTERS]
+    return Parameters("xash", bits, alpha(bits, max(in_all, values)), "".join(most))
+
+
+def _first_rows(file: TableFile) -> list[pa.ChunkedArray]:
+    """Nothing where the file is no table: building it will say why."""
+    if file.refused:
+        return []
+    try:
+        layout = layout_of(file)
+        with recorded():
+            batch = next(iter(read(Path(file.path), layout)), None)
+    except UnreadableTable:
+        return []
+    return pa.Table.from_batches([batch.slice(0, _ROWS)]).columns if batch else []
