@@ -14,6 +14,9 @@ from dovetail.graph.output import SUFFIXES, check_suffix
 @click.command("inds", short_help="Find which columns are included in which.")
 @click.argument("index", type=click.Path(path_type=Path))
 @click.option("--partial", metavar="SHARE", help="Also where at least this share of the values is included.")
+@click.option(
+    "--nary", type=click.IntRange(2, 6), metavar="N", help="Dependencies of 2 to N columns together, instead of one."
+)
 @click.option("--nulls", "nulls", is_flag=True, help="Keep columns without values (with --null-equal).")
 @click.option("--integers", "integers", is_flag=True, help="Keep columns of whole numbers.")
 @click.option("--non-unique", "non_unique", is_flag=True, help="Let columns be referenced that repeat values.")
@@ -31,6 +34,7 @@ from dovetail.graph.output import SUFFIXES, check_suffix
 def inds_command(
     index: Path,
     partial: str | None,
+    nary: int | None,
     nulls: bool,
     integers: bool,
     non_unique: bool,
@@ -60,6 +64,7 @@ def inds_command(
         integers=integers,
         non_unique=non_unique,
         null_equal=null_equal,
+        nary=nary or 1,
     )
     if output:
         click.echo(
@@ -73,10 +78,13 @@ def inds_command(
         click.echo(f"No column of {index} is included in another. Try --integers, --non-unique or --partial 0.9.")
         return 1
     rows = [
-        (r["dependent_table"], r["dependent_columns"][0], r["referenced_table"], r["referenced_columns"][0],
-         f"{r['containment']:.0%}", f"{r['coverage']:.0%}", f"{r['score']:.2f}")
+        (
+            *(r["dependent_table"], ", ".join(r["dependent_columns"])),
+            *(r["referenced_table"], ", ".join(r["referenced_columns"])),
+            *(f"{r['containment']:.0%}", f"{r['coverage']:.0%}", f"{r['score']:.2f}"),
+        )
         for r in found.to_dicts(limit)
-    ]  # fmt: skip
+    ]
     print_table(
         ("table", "column", "table ", "column ", "contained", "covers", "score"),
         rows,

@@ -74,14 +74,24 @@ class Inclusions:
     """The dependencies of a lake: `sets` to tell sizes, iterated in blocks of pairs of columns."""
 
     def __init__(
-        self, columns: LakeColumns, question: Question, threads: int = 1, signatures: Signatures | None = None
+        self,
+        columns: LakeColumns,
+        question: Question,
+        threads: int = 1,
+        signatures: Signatures | None = None,
+        referable: Array | None = None,
     ) -> None:
-        """Candidates come from posting lists, or from Bloom signatures where these are given."""
+        """Candidates come from posting lists, or from Bloom signatures where these are given.
+
+        With `referable`, these columns may be referenced, and no others, whether they repeat values or not.
+        """
         if signatures and question.containment != 1:
             raise InputError("Signatures propose whole inclusions only; leave them out to find partial ones.")
         self.columns = columns
         self.question = question
-        self.sets = lake_sets(columns, *eligible(columns, question), question.null_is_a_value)
+        wanted, allowed = eligible(columns, question)
+        allowed = allowed if referable is None else wanted & referable
+        self.sets = lake_sets(columns, wanted, allowed, question.null_is_a_value)
         self._threads = threads
         self.proposer = Proposer(self.sets, signatures) if signatures else None
 

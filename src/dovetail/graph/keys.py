@@ -19,7 +19,7 @@ ASKED = Question(Filters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
 """Foreign keys are mostly whole numbers, often refer to few of many, and real data breaks them here and there."""
 
 _TARGETS = 3
-_NEXT_BEST = 0.7  # a column refers to one thing: of several targets each is this much less likely than the one before
+NEXT_BEST = 0.7  # a column refers to one thing: of several targets each is this much less likely than the one before
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def foreign_key_candidates(inclusions: Inclusions, scorer: Scorer) -> Candidates
         )
     dependent, places = np.nonzero(best >= 0)
     pairs = Pairs(dependent, targets[dependent, places], overlaps[dependent, places])
-    scores = best[dependent, places] * _NEXT_BEST**places
+    scores = best[dependent, places] * NEXT_BEST**places
     rank = inclusions.columns.rank
     order = np.lexsort((rank[pairs.referenced], rank[pairs.dependent], -scores))
     pairs = Pairs(pairs.dependent[order], pairs.referenced[order], pairs.overlap[order])

@@ -104,24 +104,24 @@ def join_graph(keys: ForeignKeys) -> Graph:
     """The graph of all live tables and these foreign keys."""
     columns = keys.columns
     names, kinds, tables = columns.names.to_pylist(), columns.kinds, columns.table_names.to_pylist()
-    found = keys.candidates
-    containment = keys.containment
 
-    def edge(place: int) -> Edge:
-        one, other = int(found.pairs.dependent[place]), int(found.pairs.referenced[place])
-        folded = bool(kinds[one] != kinds[other] or kinds[one] in ("text", "mixed"))
-        return Edge(
-            tables[int(columns.table_of[one])],
-            (names[one],),
-            tables[int(columns.table_of[other])],
-            (names[other],),
-            round(float(found.scores[place]), 4),
-            round(float(containment[place]), 6),
-            (folded,),
+    def folded(one: int, other: int) -> bool:
+        return bool(kinds[one] != kinds[other] or kinds[one] in ("text", "mixed"))
+
+    edges = [
+        Edge(
+            tables[int(columns.table_of[link.dependent[0]])],
+            tuple(names[column] for column in link.dependent),
+            tables[int(columns.table_of[link.referenced[0]])],
+            tuple(names[column] for column in link.referenced),
+            round(link.score, 4),
+            round(link.containment, 6),
+            tuple(map(folded, link.dependent, link.referenced)),
         )
-
+        for link in keys.links()
+    ]
     live = {tables[int(number)] for number in columns.table_of[columns.alive]}
-    return Graph(live, [edge(place) for place in range(len(found))])
+    return Graph(live, edges)
 
 
 def _connected(pairs: Iterable[tuple[Any, Any]]) -> list[list[Any]]:

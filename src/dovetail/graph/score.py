@@ -103,9 +103,13 @@ class Scorer:
         """How much a column that is its table's first key is called after it: such a one refers to nothing."""
         keys = np.flatnonzero(self._columns.leading)
         found = np.zeros(len(self._columns))
-        nameless = np.full(len(keys), len(self._columns_words.offsets) - 2)
-        found[keys] = self._after(self._name_of[keys], nameless, self._columns.table_of[keys])
+        found[keys] = self.named_after_their_table(keys)
         return found
+
+    def named_after_their_table(self, columns: Array) -> Array:
+        """How much each of these columns is called like the table that it stands in."""
+        nameless = np.full(len(columns), len(self._columns_words.offsets) - 2)
+        return self._after(self._name_of[columns], nameless, self._columns.table_of[columns])
 
     def _after(self, names: Array, others: Array, tables: Array) -> Array:
         words, paths = self._columns_words, self._tables_words

@@ -59,6 +59,11 @@ def test_nothing_is_included(small):
     assert dovetail("graph", small).code == 1
 
 
+def test_inds_of_several_columns(small):
+    answer = dovetail("inds", small, "--nary", 2)
+    assert (answer.code, answer.out.partition(".")[0]) == (1, f"No column of {small} is included in another")
+
+
 def test_keys(small):
     answer = dovetail("keys", small, "--min-score", 0.3)
     assert answer.code == 0

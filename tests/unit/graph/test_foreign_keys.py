@@ -60,6 +60,29 @@ def test_dependencies_that_break_here_and_there(lake_of):
     assert row["reasons"][0] == "60 of 62 values are among its 100"
 
 
+TEAMS = [(year, f"club {n}") for year in range(1990, 2000) for n in range(8) if (year + n) % 5]
+SEASONS = {
+    "teams.csv": "year,team,coach\n" + "".join(f"{y},{t},Coach {y % 3} of {t}\n" for y, t in TEAMS),
+    "games.csv": "game,season year,home team,away team\n"
+    + "".join(f"g{n},{y},{t},{TEAMS[7 * n % len(TEAMS)][1]}\n" for n, (y, t) in enumerate(TEAMS * 3)),
+}
+
+
+def test_keys_of_several_columns(lake_of):
+    rows = lake_of(SEASONS).foreign_keys().to_dicts()
+    row = next(row for row in rows if len(row["dependent_columns"]) > 1)
+    assert (row["dependent_table"], row["dependent_columns"]) == ("games.csv", ["season year", "home team"])
+    assert (row["referenced_table"], row["referenced_columns"]) == ("teams.csv", ["year", "team"])
+    assert (row["containment"], row["coverage"]) == (1, 1)
+    assert row["reasons"][0] == f"all {len(TEAMS)} combinations are among its {len(TEAMS)}"
+    assert "year, team together" in row["reasons"][2]
+
+
+def test_columns_of_a_key_on_the_path(lake_of):
+    (path, *_) = lake_of(SEASONS).graph().paths("games.csv", "teams.csv", hops=1)
+    assert 't0."season year" = t1."year" AND lower(trim(CAST(t0."home team" AS VARCHAR)))' in path.sql()
+
+
 @pytest.mark.parametrize(
     ("name", "found"),
     [

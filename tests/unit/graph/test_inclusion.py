@@ -117,6 +117,26 @@ def test_signatures_find_whole_inclusions_only(shop):
         Inclusions(LakeColumns(shop.segments), Question(containment=as_share(0.9)), signatures=Signatures())
 
 
+PLACES = {
+    "cities.csv": "city,country,people\nParis,FR,2m\nParis,US,25t\nLyon,FR,500t\nAustin,US,1m\n",
+    "shops.csv": "shop,town,land\nA,Paris,FR\nB,Paris,US\nC,Austin,US\nD,Paris,FR\n",
+    "stalls.csv": "stall,town,land\nE,Lyon,US\nF,Paris,FR\n",
+}
+
+
+def test_several_columns_together(lake_of):
+    (row,) = lake_of(PLACES).inds(nary=3).to_dicts()
+    assert (row["dependent_table"], row["dependent_columns"]) == ("shops.csv", ["town", "land"])
+    assert (row["referenced_table"], row["referenced_columns"]) == ("cities.csv", ["city", "country"])
+    assert (row["containment"], row["coverage"]) == (1, 0.75)
+
+
+@pytest.mark.parametrize("option", [{"partial": 0.9}, {"null_equal": True}])
+def test_what_several_columns_do_not_go_with(lake_of, option):
+    with pytest.raises(InputError, match="leave --"):
+        lake_of(PLACES).inds(nary=2, **option)
+
+
 def test_an_empty_lake(lake_of):
     lake = lake_of({})
     assert len(lake.inds()) == 0
