@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Pairs
@@ -57,8 +58,9 @@ class Scorer:
         ends = []
         for texts in (self._columns.minimum, self._columns.maximum):
             numbers = np.full(len(whole), np.nan)
-            numbers[whole] = texts.filter(pa.array(whole)).cast(pa.float64()).to_numpy()
-            ends.append(numbers)
+            read = whole & pc.match_substring_regex(texts, r"^-?\d+$").to_numpy(zero_copy_only=False)
+            numbers[read] = texts.filter(pa.array(read)).cast(pa.float64()).to_numpy()
+            ends.append(numbers)  # a number of hundreds of digits is cut short in the catalog, and stays unknown
         return ends[0], ends[1]
 
     def features(self, pairs: Pairs) -> Array:

@@ -45,6 +45,12 @@ def test_a_key_of_its_own_table_refers_to_nothing(lake_of):
     assert next(row["score"] for row in best if ends(row)[:2] == ("people.csv", "person_id")) < 0.5
 
 
+def test_numbers_of_hundreds_of_digits(lake_of):
+    numbers = [str(n) * 300 for n in range(1, 8)]
+    files = {name: "long_id,k\n" + "".join(f"{n},{name}{n[:1]}\n" for n in numbers) for name in ("a.csv", "b.csv")}
+    assert lake_of(files).foreign_keys(min_score=0).to_dicts()[0]["containment"] == 1
+
+
 def test_dependencies_that_break_here_and_there(lake_of):
     values = [f"code {n}" for n in range(100)]
     used = [*values[:60], "lost", "gone"] * 2
