@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dovetail.api import Lake
@@ -85,7 +85,11 @@ def answers(lake: Lake, question: Question, **how: Any) -> set[tuple[str, str, s
     return set(found)
 
 
+EMPTY_IN_ALL = Question(Filters(False, False, False, Fraction(0)), null_is_a_value=True)
+
+
 @settings(max_examples=10)
+@example(tables=[[], [("a", "a", "a")]], asked=[EMPTY_IN_ALL], removed=False)
 @given(tables=tables, asked=st.lists(questions, min_size=4, max_size=4), removed=st.booleans())
 @pytest.mark.parametrize("megabyte", [1_000_000, 30], ids=["one segment", "many segments"])
 def test_equals_brute_force(tmp_path_factory, tables, asked, removed, megabyte):

@@ -134,7 +134,9 @@ def proposed(
                 if other >= number or (left >> np.uint64(bit)) & _ONE == 0:
                     continue
                 dependent, holder = (other, one) if referenced else (one, other)
-                if sizes[dependent] >= sizes[holder] or sizes[holder] > most[dependent] or private[dependent] > 0:
+                # The empty set, in all, is told elsewhere: no token of it could propose anything.
+                too_small = sizes[holder] <= sizes[dependent] or sizes[dependent] == 0
+                if too_small or sizes[holder] > most[dependent] or private[dependent] > 0:
                     continue
                 looked_at += 1
                 if _includes(group_offsets, groups, dependent, holder):
