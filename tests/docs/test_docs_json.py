@@ -60,6 +60,12 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail join": dovetail(
                 "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
             ).json,
+            "dovetail inds": dovetail("inds", index, "--json").json,
+            "dovetail keys": dovetail("keys", index, "--json").json,
+            "dovetail path": dovetail(
+                "path", index, "transport/flights.csv", "transport/planes.parquet", "--json"
+            ).json,
+            "dovetail graph": dovetail("graph", index, "-o", folder / "joins.json", "--json").json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
             "dovetail tables": dovetail("tables", index, "--json").json,
             "dovetail columns": dovetail("columns", index, "geo/us-states.csv", "--json").json,
@@ -76,7 +82,7 @@ def test_every_section_is_compared(answers):
     assert sections == list(answers)
 
 
-@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("number", range(13))
 def test_keys_and_types(answers, number):
     section = list(answers)[number]
     stated = documented(section)
