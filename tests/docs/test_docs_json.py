@@ -80,6 +80,12 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
                 "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
             ).json,
             "dovetail join of two files": dovetail("join", *two_files(folder), "--json").json,
+            "dovetail inds": dovetail("inds", index, "--json").json,
+            "dovetail keys": dovetail("keys", index, "--json").json,
+            "dovetail path": dovetail(
+                "path", index, "transport/flights.csv", "transport/planes.parquet", "--json"
+            ).json,
+            "dovetail graph": dovetail("graph", index, "-o", folder / "joins.json", "--json").json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
             "dovetail tables": dovetail("tables", index, "--json").json,
             "dovetail columns": dovetail("columns", index, "geo/us-states.csv", "--json").json,
@@ -96,7 +102,7 @@ def test_every_section_is_compared(answers):
     assert sections == list(answers)
 
 
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", range(14))
 def test_keys_and_types(answers, number):
     section = list(answers)[number]
     stated = documented(section)
