@@ -17,6 +17,13 @@ from dovetail._storage.verify import Verification, verify_index
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.catalog.statistics import Skipped, failed_tables, statistics_of
 from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.graph.columns import LakeColumns
+from dovetail.graph.dependencies import Dependencies
+from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
+from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
+from dovetail.graph.keys import ASKED
+from dovetail.graph.nary import NaryDependencies
+from dovetail.graph.network import Graph, join_graph
 from dovetail.join.equi import Joined
 from dovetail.join.verb import On, join_with
 from dovetail.lake.listing import matches
@@ -227,6 +234,40 @@ class Lake:
         if table is None:
             raise InputError("lake.join needs a table of the lake: its name, or a hit.")
         return join_with(self.segments, data, table, on, how)
+
+    def inds(
+        self,
+        *,
+        partial: float | str = 1,
+        coverage: float | str = 0.2,
+        null_columns: bool = False,
+        integers: bool = False,
+        non_unique: bool = False,
+        null_equal: bool = False,
+        nary: int = 1,
+    ) -> Dependencies | NaryDependencies:
+        """The inclusion dependencies of the whole lake, best first: columns whose values all stand in another. Exact.
+
+        With `partial`, also those of which at least this share stands there. Left out are columns without values or of
+        whole numbers, referenced columns that repeat values or of which less than `coverage` is in use, unless asked
+        for. `null_equal` takes null for a value. With `nary`, dependencies of two to so many columns together.
+        """
+        filters = Filters(not null_columns, not integers, not non_unique, as_share(coverage))
+        question = Question(filters, as_share(partial), null_equal)
+        if nary > 1:
+            return NaryDependencies(LakeColumns(self.segments), question, nary)
+        return Dependencies(inclusions(self.segments, question))
+
+    def foreign_keys(self, min_score: float = LIKELY) -> ForeignKeys:
+        """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
+
+        The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
+        """
+        return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+
+    def graph(self, min_score: float = LIKELY) -> Graph:
+        """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
+        return join_graph(self.foreign_keys(min_score))
 
     def find(self, value: str) -> Rows[Occurrence]:
         """Every column that holds the value, as the column's own type reads it."""

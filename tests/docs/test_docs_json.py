@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,24 @@ def kind(value: Any) -> str:
     return names[type(value)]
 
 
+def two_files(folder: Path) -> Iterator[Path]:
+    people = [
+        ("Ada", "Lovelace"),
+        ("Alan", "Turing"),
+        ("Grace", "Hopper"),
+        ("Edsger", "Dijkstra"),
+        ("Barbara", "Liskov"),
+    ]
+    columns = {
+        "name": [f"{first} {last}" for first, last in people],
+        "who": [f"{last}; {first[:1]}" for first, last in people],
+    }
+    for name, values in columns.items():
+        path = folder / f"{name}.csv"
+        path.write_text("\n".join([f"{name},file", *(f"{value},{name}" for value in values)]))
+        yield path
+
+
 def fits(seen: str, stated: str) -> bool:
     return seen in stated.split(" or ") or (seen == "list" and stated.startswith("list of ")) or (
         seen == "integer" and stated == "number"
@@ -60,6 +79,13 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail join": dovetail(
                 "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
             ).json,
+            "dovetail join of two files": dovetail("join", *two_files(folder), "--json").json,
+            "dovetail inds": dovetail("inds", index, "--json").json,
+            "dovetail keys": dovetail("keys", index, "--json").json,
+            "dovetail path": dovetail(
+                "path", index, "transport/flights.csv", "transport/planes.parquet", "--json"
+            ).json,
+            "dovetail graph": dovetail("graph", index, "-o", folder / "joins.json", "--json").json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
             "dovetail tables": dovetail("tables", index, "--json").json,
             "dovetail columns": dovetail("columns", index, "geo/us-states.csv", "--json").json,
@@ -76,7 +102,7 @@ def test_every_section_is_compared(answers):
     assert sections == list(answers)
 
 
-@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("number", range(14))
 def test_keys_and_types(answers, number):
     section = list(answers)[number]
     stated = documented(section)

@@ -49,6 +49,12 @@ class Manifest:
     def from_json(cls, body: dict[str, Any]) -> Manifest:
         _refuse_other("index format", body["format"], FORMAT_VERSION)
         _refuse_other("normaliser", body["normaliser"], NORMALISER_VERSION)
+        missing = [name for name in ("settings", "statistics", "frozen", "roots", "segments") if name not in body]
+        if missing:
+            raise FormatMismatch(
+                f"The index says nothing of {', '.join(missing)}: another Dovetail has written it. Build it again with "
+                "`dovetail index`."
+            )
         if body["unicode"] != UNICODE_VERSION:
             warnings.warn(
                 f"The index was written with Unicode {body['unicode']} and is read with {UNICODE_VERSION}: "

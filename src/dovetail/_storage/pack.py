@@ -122,6 +122,11 @@ class Pack:
         self._arrays = {key: self._view(key, place) for key, place in directory["arrays"].items()}
 
     def __getitem__(self, name: str) -> Array:
+        if name not in self._arrays:
+            raise FormatMismatch(
+                f"{self.segment}/{self.path.name} has no {name}: another Dovetail has written it. Build the index "
+                "again with `dovetail index`."
+            )
         return self._arrays[name]
 
     def require(self, name: str, version: int) -> None:

@@ -14,9 +14,13 @@ from dovetail import __version__
 from dovetail.cli.columns import columns_command
 from dovetail.cli.compact import compact_command
 from dovetail.cli.find import find_command
+from dovetail.cli.graph import graph_command
 from dovetail.cli.index import index_command
+from dovetail.cli.inds import inds_command
 from dovetail.cli.info import info_command
 from dovetail.cli.join import join_command
+from dovetail.cli.keys import keys_command
+from dovetail.cli.path import path_command
 from dovetail.cli.remove import remove_command
 from dovetail.cli.search import search_command
 from dovetail.cli.tables import tables_command
@@ -48,8 +52,8 @@ def cli() -> None:
 
 
 for command in (
-    index_command, search_command, join_command, info_command, tables_command, columns_command, find_command,
-    verify_command, remove_command, compact_command,
+    index_command, search_command, join_command, inds_command, keys_command, path_command, graph_command,
+    info_command, tables_command, columns_command, find_command, verify_command, remove_command, compact_command,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -78,9 +78,9 @@ def _sample(key: QueryKey, chosen: Array) -> tuple[str, ...]:
 def _only_there(
     segment: OpenSegment, match: KeyMatch, codes: list[Array], there: Numbers, mine: Array
 ) -> tuple[str, ...]:
-    """Their most frequent tuples that I do not have."""
+    """Their most frequent tuples that I do not have; of equally frequent ones, those that stand first."""
     foreign = np.flatnonzero(mine[there.first] < 0)
-    foreign = foreign[np.argsort(-there.counts[foreign], kind="stable")][:SHOWN]
+    foreign = foreign[np.lexsort((there.first[foreign], -there.counts[foreign]))][:SHOWN]
     shown = []
     for row in there.first[foreign].tolist():
         ids = [segment.tokens.set_of(c)[0][code[row]] for c, code in zip(match.columns, codes, strict=True)]

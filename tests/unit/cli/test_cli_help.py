@@ -41,7 +41,22 @@ def test_help_of_every_command(name, option):
 
 
 def test_commands_are_listed_in_the_order_of_use():
-    assert COMMANDS == ["index", "search", "join", "info", "tables", "columns", "find", "verify", "remove", "compact"]
+    assert COMMANDS == [
+        "index",
+        "search",
+        "join",
+        "inds",
+        "keys",
+        "path",
+        "graph",
+        "info",
+        "tables",
+        "columns",
+        "find",
+        "verify",
+        "remove",
+        "compact",
+    ]
     listed = dovetail("--help").out.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed] == COMMANDS
     assert not any(line.endswith("...") for line in listed)

@@ -247,6 +247,15 @@ def test_other_versions_are_refused_by_name(tmp_path, name, value, said):
         make_index(index, 2)
 
 
+def test_a_manifest_without_what_we_need_is_refused(tmp_path):
+    index = make_index(tmp_path / "idx", 1)
+    body = newest_manifest(index).to_json()
+    del body["frozen"]
+    (index / "manifest-1.json").write_bytes(seal(body))
+    with pytest.raises(FormatMismatch, match=r"says nothing of frozen: another Dovetail has written it"):
+        open_snapshot(index)
+
+
 def test_another_unicode_is_told(tmp_path):
     index = make_index(tmp_path / "idx", 1)
     (index / "manifest-1.json").write_bytes(seal(newest_manifest(index).to_json() | {"unicode": "1.1"}))

@@ -145,6 +145,8 @@ def test_readers_refuse_a_version_that_they_do_not_know(tmp_path):
     pack.require("things", 3)
     with pytest.raises(FormatMismatch, match=r"holds things version 3; this Dovetail reads things version 2"):
         pack.require("things", 2)
+    with pytest.raises(FormatMismatch, match=r"has no wings: another Dovetail has written it"):
+        _ = pack["wings"]
 
 
 def with_directory(path: Path, change: dict[str, object]) -> None:

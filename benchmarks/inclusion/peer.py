@@ -1,0 +1,54 @@
+"""Desbordante's Spider over a folder of CSV files, alone in its process, as JSON. It needs desbordante and pandas."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import resource
+import time
+from pathlib import Path
+
+import desbordante
+import pandas as pd
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--check", action="store_true", help="also a checksum of the dependencies")
+    given = parser.parse_args()
+    begun, cpu = time.perf_counter(), time.process_time()
+    files = sorted(given.folder.glob("*.csv"))
+    frames = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in files]
+    read, read_cpu = time.perf_counter() - begun, time.process_time() - cpu
+    spider = desbordante.ind.algorithms.Spider()
+    begun, cpu = time.perf_counter(), time.process_time()
+    spider.load_data(tables=frames)
+    spider.execute(threads=1)
+    found = spider.get_inds()
+    answer = {
+        "read_seconds": read,
+        "read_cpu": read_cpu,
+        "seconds": time.perf_counter() - begun,
+        "cpu": time.process_time() - cpu,
+        "dependencies": len(found),
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+    if given.check:
+        answer["checksum"] = checksum([file.name for file in files], found)
+    print(json.dumps(answer))
+
+
+def checksum(names: list[str], found: list[object]) -> str:
+    """The same for the same dependencies in any order."""
+    total = 0
+    for dependency in found:
+        left, right = dependency.get_lhs().to_index_tuple(), dependency.get_rhs().to_index_tuple()  # type: ignore[attr-defined]
+        line = f"{names[left[0]]}:{left[1][0]}<{names[right[0]]}:{right[1][0]}"
+        total += int.from_bytes(hashlib.blake2b(line.encode(), digest_size=8).digest(), "little")
+    return f"{total % (1 << 64):016x}"
+
+
+if __name__ == "__main__":
+    main()

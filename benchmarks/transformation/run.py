@@ -1,0 +1,140 @@
+"""How well and how fast tables with differently written keys are joined: precision, recall, F1, seconds.
+
+    python benchmarks/transformation/run.py --truth DIR
+
+DIR has `transform_pairs/<family>/<case>/` with source.csv, target.csv and pairs.csv (source_value, target_value), and
+`fuzzy_pairs/<family>/<case>/` with left.csv, right.csv and gt.csv (id_l, id_r). Without it, the synthetic sets and the
+growth with the rows only. Averages as in section 4.7.1 of the paper: an empty result is left out of the precision, and
+counts in recall and F1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import statistics
+import time
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import synthetic
+
+import dovetail
+
+Columns = dict[str, list[str | None]]
+_GROWTH = (100, 1_000, 10_000, 100_000, 1_000_000)
+
+
+@dataclass(frozen=True)
+class Measured:
+    name: str
+    precision: float | None
+    recall: float
+    seconds: float
+
+    @property
+    def f1(self) -> float:
+        total = (self.precision or 0) + self.recall
+        return 2 * (self.precision or 0) * self.recall / total if total else 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--truth", type=Path, help="a folder with transform_pairs and fuzzy_pairs")
+    parser.add_argument("--rows", type=int, default=1_000, help="of the synthetic sets")
+    parser.add_argument("--growth-to", type=int, default=100_000, help="the most rows of the growth test")
+    parser.add_argument("--cases", action="store_true", help="print every case")
+    options = parser.parse_args()
+    dovetail.join({"a": ["b c", "d e", "f g"]}, {"a": ["b", "d", "f"]})  # compiles, or loads what was compiled
+    _report("synthetic", [_synthetic(name, options.rows) for name in synthetic.CASES], True)
+    for folder in sorted(options.truth.glob("transform_pairs/*/")) if options.truth else ():
+        _report(folder.name, [_transform_case(case) for case in _cases(folder)], options.cases)
+    for folder in sorted(options.truth.glob("fuzzy_pairs/*/")) if options.truth else ():
+        _report(folder.name, [_fuzzy_case(case) for case in _cases(folder)], options.cases)
+    for rows in _GROWTH:
+        if rows <= options.growth_to:
+            measured = _measure(f"{rows:,} rows", *synthetic.citeseer(rows, random.Random(rows)))
+            print(f"growth      {measured.name:>15}  F1 {measured.f1:.3f}  {measured.seconds:8.2f} s", flush=True)
+
+
+def _cases(folder: Path) -> Iterator[Path]:
+    found = [path.parent for path in sorted(folder.glob("**/truth.json"))]
+    return (path for path in found if (path / "pairs.csv").exists() or (path / "gt.csv").exists())
+
+
+def _synthetic(name: str, rows: int) -> Measured:
+    return _measure(name, *synthetic.CASES[name](rows, random.Random(rows)))
+
+
+def _measure(name: str, left: Columns, right: Columns, truth: set[tuple[int, int]]) -> Measured:
+    begun = time.perf_counter()
+    pairs = set(_pairs(dovetail.join(left, right)))
+    return _scored(name, pairs, truth, time.perf_counter() - begun)
+
+
+def _transform_case(folder: Path) -> Measured:
+    """By distinct pairs of values: the truth is given as such."""
+    names = json.loads((folder / "truth.json").read_text())
+    source, target = _read(folder / "source.csv"), _read(folder / "target.csv")
+    begun = time.perf_counter()
+    joined = dovetail.join(source, target)
+    seconds = time.perf_counter() - begun
+    mine, theirs = source[names["source_column"]], target[names["target_column"]]
+    pairs = {(mine[a], theirs[b]) for a, b in _pairs(joined)}
+    listed = _read(folder / "pairs.csv")
+    here = set(mine), set(theirs)
+    truth = set(zip(listed["source_value"], listed["target_value"], strict=True))
+    return _scored(folder.name, pairs, {pair for pair in truth if pair[0] in here[0] and pair[1] in here[1]}, seconds)
+
+
+def _fuzzy_case(folder: Path) -> Measured:
+    left, right, listed = (_read(folder / name) for name in ("left.csv", "right.csv", "gt.csv"))
+    ids = left.pop(next(iter(left))), right.pop(next(iter(right)))
+    begun = time.perf_counter()
+    joined = dovetail.join(left, right, by="fuzzy")
+    seconds = time.perf_counter() - begun
+    pairs = {(ids[0][a], ids[1][b]) for a, b in _pairs(joined)}
+    return _scored(folder.name, pairs, set(zip(listed["id_l"], listed["id_r"], strict=True)), seconds)
+
+
+def _pairs(joined: Any) -> Iterator[tuple[int, int]]:
+    return zip(joined.pairs["left_row"].to_pylist(), joined.pairs["right_row"].to_pylist(), strict=True)
+
+
+def _scored(name: str, pairs: set[Hashable], truth: set[Hashable], seconds: float) -> Measured:
+    right = len(pairs & truth)
+    return Measured(name, right / len(pairs) if pairs else None, right / max(len(truth), 1), seconds)
+
+
+def _read(path: Path) -> Columns:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    names: list[str] = []
+    for name in header:
+        while name in names:
+            name += "_"
+        names.append(name)
+    return {name: [row[place] or None for row in rows] for place, name in enumerate(names)}
+
+
+def _report(family: str, cases: list[Measured], every: bool) -> None:
+    if not cases:
+        return
+    for case in cases if every else ():
+        precision = "    –" if case.precision is None else f"{case.precision:5.2f}"
+        print(f"  {case.name[:44]:44}  P {precision}  R {case.recall:5.2f}  F1 {case.f1:5.2f}  {case.seconds:6.2f} s")
+    precisions = [case.precision for case in cases if case.precision is not None]
+    print(
+        f"{family:12}{len(cases):4} cases  P {statistics.mean(precisions or [0]):.3f}  "
+        f"R {statistics.mean(case.recall for case in cases):.3f}  F1 {statistics.mean(case.f1 for case in cases):.3f}  "
+        f"median {statistics.median(case.seconds for case in cases):.2f} s",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

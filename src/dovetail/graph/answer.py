@@ -1,0 +1,86 @@
+"""Rows of a graph as an answer: in Arrow batches, to a file or to a frame, never an object each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.graph.columns import LakeColumns
+from dovetail.graph.output import write_batches
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = npt.NDArray[Any]
+
+_NAME = pa.dictionary(pa.int32(), pa.string())
+SCHEMA = pa.schema(
+    [
+        ("dependent_table", _NAME),
+        ("dependent_columns", pa.list_(_NAME)),
+        ("referenced_table", _NAME),
+        ("referenced_columns", pa.list_(_NAME)),
+        ("containment", pa.float64()),
+        ("coverage", pa.float64()),
+        ("score", pa.float64()),
+    ]
+)
+
+
+class Answer:
+    """Best first. What a subclass has to give: its number of rows, and their batches."""
+
+    schema: pa.Schema = SCHEMA
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        raise NotImplementedError
+
+    def to_arrow(self, limit: int | None = None) -> pa.Table:
+        """All rows, or the best."""
+        batches, rows = [], 0
+        for batch in self.batches():
+            batches.append(batch if limit is None else batch.slice(0, limit - rows))
+            rows += len(batches[-1])
+            if limit is not None and rows >= limit:
+                break
+        return pa.Table.from_batches(batches, self.schema)
+
+    def to_dicts(self, limit: int | None = None) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.to_arrow(limit).to_pylist()
+        return rows
+
+    def to_pandas(self) -> pd.DataFrame:
+        return self.to_arrow().to_pandas()
+
+    def write(self, path: str | Path) -> int:
+        """Write all rows to a .json, .csv or .parquet file, batch by batch; returns how many."""
+        return write_batches(Path(path), self.schema, self.batches())
+
+    def _repr_html_(self) -> str:
+        return str(self.to_arrow(_SHOWN).to_pandas().to_html(index=False)) + f"<p>{len(self):,} in all</p>"
+
+
+_SHOWN = 20
+
+
+def named(columns: LakeColumns, numbers: Array) -> tuple[pa.Array, pa.Array]:
+    """The tables of these columns, and lists of one column each."""
+    return named_lists(columns, numbers, np.arange(len(numbers) + 1))
+
+
+def named_lists(columns: LakeColumns, numbers: Array, offsets: Array) -> tuple[pa.Array, pa.Array]:
+    """The tables of lists of columns, none of them empty, and the lists."""
+    tables = columns.table_of[numbers[offsets[:-1]]]
+    names = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), columns.names)
+    return (
+        pa.DictionaryArray.from_arrays(pa.array(tables, pa.int32()), columns.table_names),
+        pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names),
+    )

@@ -1,0 +1,103 @@
+"""The columns of all live tables, numbered over the whole lake, with what the filters and the ranking ask of them.
+
+Numbers follow the segments; `rank` is the order by table and place, which does not depend on how the lake was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.indexes.tokens.format import running_sum
+from dovetail.search.lake import OpenSegment
+
+Array = npt.NDArray[Any]
+
+_FIELDS = (
+    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "number_share",
+)  # fmt: skip
+_NULLS_OF_A_KEY = 100  # rows for each null
+
+
+class LakeColumns:
+    """Arrays by column number. Dead columns have numbers too, so that a number is an offset plus a segment's own."""
+
+    def __init__(self, segments: Sequence[OpenSegment]) -> None:
+        self.segments = segments
+        parts = [segment.catalog.columns.select(_FIELDS) for segment in segments]
+        self.offsets = running_sum(np.array([part.num_rows for part in parts], np.int64))
+        self._catalog = pa.concat_tables(parts) if parts else None
+        first_tables = running_sum(np.array([len(segment.names) for segment in segments], np.int64))
+        self.table_of = _joined([s.table_of + first for s, first in zip(segments, first_tables[:-1], strict=True)])
+        self.table_names = pa.array([name for segment in segments for name in segment.names], pa.string())
+        self.alive = _joined([segment.alive for segment in segments]).astype(bool)[self.table_of]
+        self.kinds = self._field("kind").to_numpy(zero_copy_only=False)
+        self.rows, self.nulls, self.distinct = (self._number(name) for name in ("rows", "nulls", "distinct"))
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    def _field(self, name: str) -> pa.Array:
+        if self._catalog is None:
+            return pa.array([], pa.int64() if name in ("rows", "nulls", "distinct") else pa.string())
+        return self._catalog[name].combine_chunks()
+
+    def _number(self, name: str) -> Array:
+        numbers: Array = (
+            self._field(name).cast(pa.float64() if name in ("mean_length", "number_share") else pa.int64()).to_numpy()
+        )
+        return numbers
+
+    @cached_property
+    def names(self) -> pa.Array:
+        return self._field("column")
+
+    @cached_property
+    def minimum(self) -> pa.Array:
+        return self._field("minimum")
+
+    @cached_property
+    def maximum(self) -> pa.Array:
+        return self._field("maximum")
+
+    @cached_property
+    def number_share(self) -> Array:
+        return self._number("number_share")
+
+    @cached_property
+    def rank(self) -> Array:
+        """The place of each column where all are ordered by table and place in it."""
+        order = pc.sort_indices(self.table_names).to_numpy()
+        table_rank = np.empty(len(order), np.int64)
+        table_rank[order] = np.arange(len(order))
+        ranks = np.empty(len(self), np.int64)
+        ranks[np.lexsort((np.arange(len(self)), table_rank[self.table_of]))] = np.arange(len(self))
+        return ranks
+
+    @property
+    def unique(self) -> Array:
+        """Whether no two rows have the same value; nulls aside."""
+        once: Array = (self.distinct > 0) & (self.distinct == self.rows - self.nulls)
+        return once
+
+    @cached_property
+    def leading(self) -> Array:
+        """Whether a column is the first key of its table: hardly a row without a value, and no two with the same.
+
+        A single null may be a value that only looks like one, such as the language code "nan".
+        """
+        keys = np.flatnonzero(self.unique & (self.nulls * _NULLS_OF_A_KEY <= self.rows))
+        _, first = np.unique(self.table_of[keys], return_index=True)
+        leads = np.zeros(len(self), bool)
+        leads[keys[first]] = True
+        return leads
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)

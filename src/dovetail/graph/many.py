@@ -1,0 +1,72 @@
+"""MANY itself: candidates from Bloom signatures, validated with exact sets.
+
+Tschirschnitz, Papenbrock, Naumann: Detecting Inclusion Dependencies on Very Many Tables, TODS 42(3), 2017,
+doi:10.1145/3105959. Whole inclusions only.
+
+| paper | here |
+|---|---|
+| m, k, p | `Signatures.bits`, `hashes`, `passes` |
+| sigMatrix | `bit_matrix` |
+| dep2refs, ref2deps | `Signatures.strategy` |
+| indexed bit-vector | `active` in `_intersect` |
+| IND-Validator | `_includes` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail.graph.many_kernels import bit_matrix, proposed
+from dovetail.graph.sets import LakeSets
+
+Array = npt.NDArray[Any]
+
+STRATEGIES = ("dep2refs", "ref2deps")
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """The parameters of the paper's experiments on many tables."""
+
+    bits: int = 650
+    hashes: int = 6
+    passes: int = 2
+    strategy: str = "dep2refs"
+
+
+class Proposer:
+    """The signatures of all sets. They take `bits` times `passes` bits a set."""
+
+    def __init__(self, sets: LakeSets, parameters: Signatures) -> None:
+        self._sets = sets
+        self._parameters = parameters
+        self._matrix = bit_matrix(
+            sets.group_offsets,
+            sets.groups,
+            sets.private,
+            len(sets.weights),
+            parameters.bits,
+            parameters.hashes,
+            parameters.passes,
+        )
+        marks = np.zeros((len(sets) + 63) // 64 * 64, np.uint8)
+        marks[: len(sets)] = sets.referable_sets
+        self._allowed = np.packbits(marks, bitorder="little").view(np.uint64)
+        self.candidates = 0
+        """How many pairs the signatures have left to be validated."""
+
+    def pairs(self, first: int, last: int, most: Array, found: Array) -> Iterator[Array]:
+        """Rows of (dependent, referenced, overlap) for the sets of this range, in the room of `found`."""
+        sets, referenced = self._sets, self._parameters.strategy == "ref2deps"
+        while first < last:
+            first, filled, looked_at = proposed(
+                self._matrix, first, last, referenced, most, self._allowed, sets.sizes, sets.private,
+                sets.group_offsets, sets.groups, found,
+            )  # fmt: skip
+            self.candidates += looked_at
+            yield found[:filled]

@@ -1,0 +1,119 @@
+"""The commands over the whole lake: inds, keys, path, graph."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pyarrow.parquet
+import pytest
+
+from support.command import dovetail
+
+
+@pytest.fixture
+def small(idx):
+    """The small lake: cities of people are among the cities, codes of countries among the codes."""
+    return idx
+
+
+def test_inds(small):
+    answer = dovetail("inds", small)
+    assert answer.code == 0
+    head, *lines = answer.out.splitlines()
+    assert head.split() == ["table", "column", "table", "column", "contained", "covers", "score"]
+    assert {tuple(line.split()[:6]) for line in lines} == {
+        ("geo/cities.csv", "Country", "geo/codes.tsv", "code", "100%", "100%"),
+        ("people.csv", "city", "geo/cities.csv", "City", "100%", "67%"),
+    }
+
+
+def test_inds_limit(small):
+    assert dovetail("inds", small, "--limit", 1).out.splitlines()[-1] == "… and 1 more; -o FILE writes all."
+
+
+def test_inds_in_every_format(small, tmp_path):
+    rows = dovetail("inds", small, "--json").json
+    assert len(rows) == 2
+    for suffix in ("json", "csv", "parquet"):
+        file = tmp_path / f"inds.{suffix}"
+        answer = dovetail("inds", small, "-o", file)
+        assert (answer.code, answer.out) == (0, f"2 dependencies written: {file}\n")
+    assert json.loads((tmp_path / "inds.json").read_text()) == rows
+    assert pyarrow.parquet.read_table(tmp_path / "inds.parquet").to_pylist() == rows
+    with (tmp_path / "inds.csv").open() as file:
+        texts = list(csv.DictReader(file))
+    assert [row["dependent_columns"] for row in texts] == [row["dependent_columns"][0] for row in rows]
+    assert list(texts[0]) == list(rows[0])
+
+
+def test_nothing_is_included(small):
+    answer = dovetail("inds", small, "--coverage", "1", "--partial", "1")
+    assert answer.code == 0
+    dovetail("remove", small, "*.csv")
+    answer = dovetail("inds", small)
+    assert answer.code == 1
+    assert "No column" in answer.out
+    assert dovetail("inds", small, "--json").json == []
+    assert dovetail("keys", small).code == 1
+    assert dovetail("graph", small).code == 1
+
+
+def test_inds_of_several_columns(small):
+    answer = dovetail("inds", small, "--nary", 2)
+    assert (answer.code, answer.out.partition(".")[0]) == (1, f"No column of {small} is included in another")
+
+
+def test_keys(small):
+    answer = dovetail("keys", small, "--min-score", 0.3)
+    assert answer.code == 0
+    assert "people.csv (city) → geo/cities.csv (City)" in answer.out
+    assert "all 2 values are among its 3" in answer.out
+    rows = dovetail("keys", small, "--min-score", 0.3, "--json").json
+    assert all(row["reasons"] for row in rows)
+
+
+def test_keys_to_a_file(small, tmp_path):
+    answer = dovetail("keys", small, "--min-score", 0, "-o", tmp_path / "keys.csv")
+    assert answer.code == 0
+    with (tmp_path / "keys.csv").open() as file:
+        assert next(csv.DictReader(file))["reasons"]
+
+
+def test_path(small):
+    answer = dovetail("path", small, "people.csv", "geo/codes.tsv")
+    assert answer.code == 0
+    assert "people.csv – geo/cities.csv – geo/codes.tsv" in answer.out
+    assert 'JOIN "geo/codes.tsv" AS t2 ON' in answer.out
+    assert dovetail("path", small, "people.csv", "geo/codes.tsv", "--json").json[0]["tables"][1] == "geo/cities.csv"
+
+
+def test_no_path(small):
+    answer = dovetail("path", small, "people.csv", "old/log.csv")
+    assert answer.code == 1
+    assert "No path leads from people.csv to old/log.csv in 3 joins." in answer.out
+
+
+def test_graph(small, tmp_path):
+    answer = dovetail("graph", small, "--min-score", 0.3, "-o", tmp_path / "g.graphml")
+    assert answer.code == 0
+    assert "4 tables" in answer.out
+    assert (tmp_path / "g.graphml").exists()
+    assert dovetail("graph", small, "--min-score", 0.3, "--json").json["tables"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("inds", "-o", "x.txt"), "Cannot write .txt: use .json, .csv, .parquet."),
+        (("inds", "--partial", "2"), "A dependency holds from a share above 0 to 1 on, not 2."),
+        (("inds", "--coverage", "much"), "'much' is no share: give a number from 0 to 1, such as 0.9."),
+        (("keys", "-o", "x"), "Cannot write a file without suffix: use .json, .csv, .parquet."),
+        (("graph", "-o", "x.csv"), "Cannot write .csv: use .graphml, .json, .parquet."),
+        (("path", "people.csv", "cities.csv"), 'The index has no table "cities.csv". Did you mean "geo/cities.csv"?'),
+    ],
+)
+def test_bad_input(small, arguments, sentence):
+    verb, *rest = arguments
+    answer = dovetail(verb, small, *rest)
+    assert (answer.code, answer.out, answer.err) == (2, "", sentence + "\n")

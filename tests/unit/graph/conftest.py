@@ -1,0 +1,41 @@
+"""A small shop: three tables that refer to each other, one that only looks so, in as many segments as asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from dovetail.api import Lake
+from support.pipeline import index, without_spark
+
+COUNTRIES = {"CH": "Switzerland", "DE": "Germany", "FR": "France", "IT": "Italy", "AT": "Austria", "ES": "Spain"}
+SHOP = {
+    "customers.csv": "customer_id,name,country\n"
+    + "".join(f"{100 + 7 * n},Customer {n} of ours,{code}\n" for n, code in enumerate([*COUNTRIES, "CH", "DE", "FR"])),
+    "countries.csv": "code,country name\n" + "".join(f"{code},{name}\n" for code, name in COUNTRIES.items()),
+    "orders.csv": "order_id,customer_id,total\n"
+    + "".join(f"{5000 + 3 * n},{100 + 7 * (n % 9)},{n}.50\n" for n in range(30)),
+    "notes.csv": "id,stars\n" + "".join(f"{n},{n % 5}\n" for n in range(40)),
+}
+
+
+def make_lake(folder: Path, files: Mapping[str, str], megabyte: int = 1_000_000) -> Lake:
+    (folder / "lake").mkdir()
+    for name, text in files.items():
+        (folder / "lake" / name).write_text(text, encoding="utf-8")
+    with without_spark(megabyte):
+        index(folder / "lake", folder / "idx")
+    return Lake(folder / "idx")
+
+
+@pytest.fixture
+def lake_of(tmp_path: Path) -> Callable[..., Lake]:
+    """A lake of files by name."""
+    return lambda files, **options: make_lake(tmp_path, files, **options)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    return make_lake(tmp_path_factory.mktemp("shop"), SHOP)

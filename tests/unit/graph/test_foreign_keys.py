@@ -1,0 +1,109 @@
+"""Which dependencies are meant: scores, and the reasons for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dovetail.graph.names import words
+from dovetail.graph.score import WEIGHTS
+
+
+def ends(row) -> tuple[str, ...]:
+    return (
+        row["dependent_table"], row["dependent_columns"][0], row["referenced_table"], row["referenced_columns"][0],
+    )  # fmt: skip
+
+
+def test_the_foreign_keys_of_a_shop_come_first(shop):
+    rows = shop.foreign_keys(min_score=0).to_dicts()
+    assert {ends(row) for row in rows[:2]} == {
+        ("orders.csv", "customer_id", "customers.csv", "customer_id"),
+        ("customers.csv", "country", "countries.csv", "code"),
+    }
+    assert all(row["score"] < rows[1]["score"] - 0.1 for row in rows[2:]), "what only looks so is far behind"
+
+
+def test_reasons_say_what_a_person_can_check(shop):
+    row = next(row for row in shop.foreign_keys().to_dicts() if ends(row)[0] == "orders.csv")
+    assert row["reasons"] == [
+        "all 9 values are among its 9",
+        "named after customer_id or its table",
+        "customer_id is the first key of its table",
+        "many to one: 30 rows have customer_id",
+    ]
+
+
+def test_a_key_of_its_own_table_refers_to_nothing(lake_of):
+    lake = lake_of(
+        {
+            "people.csv": "person_id,name\n" + "".join(f"{n},Person {n}\n" for n in range(1, 9)),
+            "pets.csv": "pet_id,owner of pet\n" + "".join(f"{n},{n % 4 + 1}\n" for n in range(1, 20)),
+        }
+    )
+    best = lake.foreign_keys(min_score=0).to_dicts()
+    assert ends(best[0])[:2] == ("pets.csv", "owner of pet")
+    assert next(row["score"] for row in best if ends(row)[:2] == ("people.csv", "person_id")) < 0.5
+
+
+def test_numbers_of_hundreds_of_digits(lake_of):
+    numbers = [str(n) * 300 for n in range(1, 8)]
+    files = {name: "long_id,k\n" + "".join(f"{n},{name}{n[:1]}\n" for n in numbers) for name in ("a.csv", "b.csv")}
+    assert lake_of(files).foreign_keys(min_score=0).to_dicts()[0]["containment"] == 1
+
+
+def test_dependencies_that_break_here_and_there(lake_of):
+    values = [f"code {n}" for n in range(100)]
+    used = [*values[:60], "lost", "gone"] * 2
+    lake = lake_of(
+        {
+            "things.csv": "thing_code,more\n" + "".join(f"{value},{n}th\n" for n, value in enumerate(values)),
+            "uses.csv": "n,thing_code\n" + "".join(f"{n}x,{v}\n" for n, v in enumerate(used)),
+        }
+    )
+    row = lake.foreign_keys().to_dicts()[0]
+    assert ends(row) == ("uses.csv", "thing_code", "things.csv", "thing_code")
+    assert row["containment"] == pytest.approx(60 / 62)
+    assert row["reasons"][0] == "60 of 62 values are among its 100"
+
+
+TEAMS = [(year, f"club {n}") for year in range(1990, 2000) for n in range(8) if (year + n) % 5]
+SEASONS = {
+    "teams.csv": "year,team,coach\n" + "".join(f"{y},{t},Coach {y % 3} of {t}\n" for y, t in TEAMS),
+    "games.csv": "game,season year,home team,away team\n"
+    + "".join(f"g{n},{y},{t},{TEAMS[7 * n % len(TEAMS)][1]}\n" for n, (y, t) in enumerate(TEAMS * 3)),
+}
+
+
+def test_keys_of_several_columns(lake_of):
+    rows = lake_of(SEASONS).foreign_keys().to_dicts()
+    row = next(row for row in rows if len(row["dependent_columns"]) > 1)
+    assert (row["dependent_table"], row["dependent_columns"]) == ("games.csv", ["season year", "home team"])
+    assert (row["referenced_table"], row["referenced_columns"]) == ("teams.csv", ["year", "team"])
+    assert (row["containment"], row["coverage"]) == (1, 1)
+    assert row["reasons"][0] == f"all {len(TEAMS)} combinations are among its {len(TEAMS)}"
+    assert "year, team together" in row["reasons"][2]
+
+
+def test_columns_of_a_key_on_the_path(lake_of):
+    (path, *_) = lake_of(SEASONS).graph().paths("games.csv", "teams.csv", hops=1)
+    assert 't0."season year" = t1."year" AND lower(trim(CAST(t0."home team" AS VARCHAR)))' in path.sql()
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("ArtistId", ["artist", "id"]),
+        ("artist_ids", ["artist", "ids"]),
+        ("teamIDwinner", ["team", "id", "winner"]),
+        ("countries", ["country"]),
+        ("ISO3166-1-Alpha-3", ["iso", "3166", "1", "alpha", "3"]),
+        ("Straße Nr.", ["straße", "nr"]),
+        ("address", ["address"]),
+    ],
+)
+def test_words_of_names(name, found):
+    assert words(name) == found
+
+
+def test_weights_are_a_whole():
+    assert sum(WEIGHTS.values()) == pytest.approx(1)
