@@ -506,8 +506,8 @@ def search_tables(
 
     Both filters count posting items and leave a table only where it must come after the k-th: strictly below it, or as
     high as it at best, and later by rank. Candidates come by falling bound, then by rank. A start with more than `many`
-    tuples and items in a table is narrowed down by a second value. A candidate with too many mappings to count is handed back, with its
-    pairs; go on behind it when its overlap is known.
+    tuples and items in a table is narrowed down by a second value. A candidate with too many mappings to count is
+    handed back, with its pairs; go on behind it when its overlap is known.
     """
     width = key.tuples.shape[1]
     cells, pairs = _empty_cells(_LITTLE_ROOM), _no_pairs(width)
