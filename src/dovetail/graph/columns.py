@@ -59,6 +59,20 @@ class LakeColumns:
         return self._field("column")
 
     @cached_property
+    def _encoded_names(self) -> pa.DictionaryArray:
+        return self.names.dictionary_encode()
+
+    @property
+    def distinct_names(self) -> pa.Array:
+        return self._encoded_names.dictionary
+
+    @cached_property
+    def name_of(self) -> Array:
+        """The place of each column's name among the distinct ones."""
+        places: Array = self._encoded_names.indices.to_numpy()
+        return places
+
+    @cached_property
     def minimum(self) -> pa.Array:
         return self._field("minimum")
 

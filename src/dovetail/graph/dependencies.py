@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow as pa
 
 from dovetail.errors import InputError
@@ -31,22 +30,17 @@ class Dependencies(Answer):
         return f"<{len(self):,} inclusion dependencies>"
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        columns, sizes = self.inclusions.columns, self.inclusions.sizes
-        at_rank = np.argsort(columns.rank)
-        for scores, one, other, overlap in self._ranked():
-            dependent, referenced = at_rank[one], at_rank[other]
-            mine = np.where(sizes[dependent] == 0, 1.0, overlap / np.maximum(sizes[dependent], 1))
-            theirs = overlap / np.maximum(sizes[referenced], 1)
-            numbers = (pa.array(values) for values in (mine, theirs, scores))
+        columns = self.inclusions.columns
+        for part in self._ranked():
+            shares = (pa.array(values) for values in (part.containment, part.coverage, part.score))
             yield pa.RecordBatch.from_arrays(
-                [*named(columns, dependent), *named(columns, referenced), *numbers], schema=self.schema
+                [*named(columns, *part.dependent), *named(columns, *part.referenced), *shares], schema=self.schema
             )
 
     def _ranked(self) -> Ranking:
         if self._ranking is None:
-            self._ranking = Ranking()
-            rank = self.inclusions.columns.rank
+            ranking = Ranking(self.inclusions.columns, self.inclusions.sizes)
             for pairs in self.inclusions:
-                scores = self._scorer.scores(pairs)
-                self._ranking.add(scores, rank[pairs.dependent], rank[pairs.referenced], pairs.overlap)
+                ranking.add(pairs, self._scorer.scores(pairs))
+            self._ranking = ranking
         return self._ranking

@@ -165,10 +165,10 @@ class Inclusions:
         sets = self.sets
         room = max(_ROOM, int(np.diff(sets.member_offsets).max(initial=0)))
         arrays = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32)
-        pair, member = 0, 0
-        while pair < len(pairs):
-            pair, member, filled = column_pairs(
-                pairs, pair, member, sets.member_offsets, sets.members, sets.referable, *arrays
+        start, member, pair = 0, 0, 0
+        while start < len(pairs):
+            start, member, pair, filled = column_pairs(
+                pairs, start, member, pair, sets.member_offsets, sets.members, sets.referable, *arrays
             )
             if filled:
                 yield Pairs(*(array[:filled].copy() for array in arrays))
