@@ -6,9 +6,11 @@ A record is twelve bytes: score, dependent and referenced column in one number t
 from __future__ import annotations
 
 import itertools
+import secrets
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +71,20 @@ class Ranking:
     def __len__(self) -> int:
         return self._count
 
+    def take(self, run: Run) -> None:
+        """A run that another ranking of the same columns has saved."""
+        self._runs.append(run)
+        self._count += len(run)
+
+    def save(self, folder: Path) -> list[str]:
+        """Write all runs to files of this folder, for `saved_run`; returns their names."""
+        runs = [*self._runs, self._in_memory()]
+        names = [secrets.token_hex(8) for _ in runs]
+        for name, run in zip(names, runs, strict=True):
+            run.keys.tofile(folder / f"{name}.keys")
+            run.overlaps.tofile(folder / f"{name}.overlaps")
+        return names
+
     def add(self, pairs: Pairs, scores: Array) -> None:
         keys = pack_keys(scores, pairs.dependent, pairs.referenced, self._rank, STEPS, self._bits)
         self._waiting.append(Run(keys, pairs.overlap))
@@ -108,6 +124,13 @@ def _on_disk(run: Run) -> Run:
             file.flush()
             mapped.append(np.memmap(file, array.dtype, "r", shape=array.shape))
     return Run(*mapped)
+
+
+def saved_run(folder: Path, name: str) -> Run:
+    """A saved run, mapped: its files may be removed meanwhile."""
+    if not (folder / f"{name}.keys").stat().st_size:
+        return Run(np.empty(0, np.uint64), np.empty(0, np.uint32))
+    return Run(np.memmap(folder / f"{name}.keys", np.uint64, "r"), np.memmap(folder / f"{name}.overlaps", np.uint32, "r"))
 
 
 def _ranges(runs: list[Run]) -> Iterator[tuple[np.uint64, np.uint64]]:
