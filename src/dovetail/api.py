@@ -17,6 +17,7 @@ from dovetail._storage.verify import Verification, verify_index
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.catalog.statistics import Skipped, failed_tables, statistics_of
 from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.graph.candidates import KeyCandidates
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.dependencies import Dependencies
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
@@ -270,6 +271,10 @@ class Lake:
         The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
         """
         return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+
+    def keys(self) -> KeyCandidates:
+        """Columns, alone or a few together, that tell the rows of their table apart, the likeliest keys first."""
+        return KeyCandidates(self.foreign_keys())
 
     def graph(self, min_score: float = LIKELY) -> Graph:
         """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
