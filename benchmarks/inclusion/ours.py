@@ -26,7 +26,9 @@ def main() -> None:
     parser.add_argument("--filters", action="store_true", help="the default filters")
     parser.add_argument("--signatures", metavar="M,K,P,STRATEGY", help="propose by Bloom signatures")
     parser.add_argument("--check", action="store_true", help="also a checksum of the dependencies")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="from opening the index on again: find, rank and write them")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="from opening the index on again: find, rank and write them"
+    )
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     question = Question(Filters() if given.filters else NO_FILTERS)

@@ -46,7 +46,9 @@ def keys_command(
     lake = Lake(index)
     found: Answer = lake.keys() if candidates else lake.foreign_keys(min_score)
     if output:
-        click.echo(f"{found.write(output):,} {'key candidates' if candidates else 'likely foreign keys'} written: {output}")
+        click.echo(
+            f"{found.write(output):,} {'key candidates' if candidates else 'likely foreign keys'} written: {output}"
+        )
         return 0
     if as_json:
         print_json(found.to_dicts())

@@ -130,7 +130,9 @@ def saved_run(folder: Path, name: str) -> Run:
     """A saved run, mapped: its files may be removed meanwhile."""
     if not (folder / f"{name}.keys").stat().st_size:
         return Run(np.empty(0, np.uint64), np.empty(0, np.uint32))
-    return Run(np.memmap(folder / f"{name}.keys", np.uint64, "r"), np.memmap(folder / f"{name}.overlaps", np.uint32, "r"))
+    return Run(
+        np.memmap(folder / f"{name}.keys", np.uint64, "r"), np.memmap(folder / f"{name}.overlaps", np.uint32, "r")
+    )
 
 
 def _ranges(runs: list[Run]) -> Iterator[tuple[np.uint64, np.uint64]]:

@@ -20,8 +20,8 @@ _SURE = 5.0  # values that are half of full evidence
 
 
 SIZE, LOW, HIGH, NUMBER_SHARE, AT_HOME, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL = range(8)
-"""Columns of `Facts.numbers`: values; least and greatest whole number, or not a number; share of values that are numbers;
-how much a leading column is called after its own table; weights of all words of name, table and path."""
+"""Columns of `Facts.numbers`: values; least and greatest whole number, or not a number; share of values that are
+numbers; how much a leading column is called after its own table; weights of all words of name, table and path."""
 
 TABLE, NAME, LEADING, UNIQUE, HOME, HOME_BOTH, HOME_OWN, HOME_END = range(8)
 """Columns of `Facts.places`; the last four bound the words of a column's table alone, of both, of its name alone."""

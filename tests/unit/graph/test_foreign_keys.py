@@ -135,7 +135,9 @@ def test_a_key_that_others_refer_to_by_name(lake_of):
 
     def score(lake) -> tuple[float, list[str]]:
         rows = lake.foreign_keys(min_score=0).to_dicts()
-        return next((r["score"], r["reasons"]) for r in rows if ends(r) == ("posts.csv", "login", "people.csv", "login"))
+        return next(
+            (r["score"], r["reasons"]) for r in rows if ends(r) == ("posts.csv", "login", "people.csv", "login")
+        )
 
     alone = score(lake_of(files | few, folder="alone"))
     among = score(lake_of(files | few | more, folder="among"))
