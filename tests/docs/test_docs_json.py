@@ -62,6 +62,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             ).json,
             "dovetail inds": dovetail("inds", index, "--json").json,
             "dovetail keys": dovetail("keys", index, "--json").json,
+            "dovetail keys --candidates": dovetail("keys", index, "--candidates", "--json").json,
             "dovetail path": dovetail(
                 "path", index, "transport/flights.csv", "transport/planes.parquet", "--json"
             ).json,
@@ -82,7 +83,7 @@ def test_every_section_is_compared(answers):
     assert sections == list(answers)
 
 
-@pytest.mark.parametrize("number", range(13))
+@pytest.mark.parametrize("number", range(16))
 def test_keys_and_types(answers, number):
     section = list(answers)[number]
     stated = documented(section)
