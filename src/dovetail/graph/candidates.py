@@ -40,6 +40,7 @@ class Candidate:
 
     columns: tuple[int, ...]
     distinct: int
+    repeated: int  # rows with a combination that another row has, too
     empty: int  # rows without a value
     referring: int
     parts: dict[str, float]
@@ -95,19 +96,22 @@ def _candidates(columns: LakeColumns, referring: Counter[tuple[int, ...]]) -> It
     singles = np.flatnonzero(columns.keys & columns.alive)
     called = scorer.named_after_their_table(singles)
     for column, share in zip(singles.tolist(), called.tolist(), strict=True):
-        yield _candidate(columns, (column,), int(columns.distinct[column]), referring, share, columns.leading[column])
+        distinct = int(columns.distinct[column])
+        yield _candidate(columns, (column,), distinct, 0, referring, share, columns.leading[column])
     with_one = set(columns.table_of[singles].tolist())
     rows = RowTuples(columns)
     for key in natural_keys(columns, rows):
         first = _SECOND if int(columns.table_of[key[0]]) in with_one else 1.0
         share = float(scorer.named_after_their_table(np.array(key)).max())
-        yield _candidate(columns, key, rows.distinct(key)[0], referring, share, first)
+        distinct, filled = rows.distinct(key)
+        yield _candidate(columns, key, distinct, filled - distinct, referring, share, first)
 
 
 def _candidate(
     columns: LakeColumns,
     key: tuple[int, ...],
     distinct: int,
+    repeated: int,
     referring: Counter[tuple[int, ...]],
     called: float,
     first: float,
@@ -121,12 +125,14 @@ def _candidate(
         "complete": 0.0 if empty else 1.0,
         "rows": distinct / (distinct + _SURE),
     }
-    return Candidate(key, distinct, empty, referring[key], parts)
+    return Candidate(key, distinct, repeated, empty, referring[key], parts)
 
 
 def _reasons(one: Candidate) -> list[str]:
     together = "combination" if len(one.columns) > 1 else "value"
     reasons = [f"{one.distinct:,} rows, each with a {together} of its own"]
+    if one.repeated:
+        reasons.append(f"but {one.repeated:,} more repeat one")
     if one.parts["first"]:
         reasons.append("the first key of its table" if one.parts["first"] == 1 else "one column alone does, too")
     if one.referring:
