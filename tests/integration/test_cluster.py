@@ -16,6 +16,8 @@ import pytest
 import dovetail
 from dovetail._spark.java import java_home
 from dovetail._storage.verify import verify_index
+from dovetail.indexes.tokens import TOKENS
+from dovetail.pipeline import build
 from support.contents import Contents, contents_of, leftovers
 from support.pipeline import without_spark
 from support.processes import dovetail as command
@@ -77,7 +79,8 @@ def in_segments(tmp_path_factory) -> dict[int, Path]:
     made = {}
     for segments, megabyte in ((1, 1_000_000), (50, 1)):
         made[segments] = tmp_path / f"{segments}.idx"
-        with without_spark(megabyte):
+        with without_spark(megabyte), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(build, "INDEXES", (TOKENS,))  # dependencies need no other, and fifty segments take long
             dovetail.index(folder, made[segments], settings=SETTINGS)
         assert len(dovetail.open(made[segments]).segments) == segments
     return made
