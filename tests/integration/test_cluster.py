@@ -16,8 +16,6 @@ import pytest
 import dovetail
 from dovetail._spark.java import java_home
 from dovetail._storage.verify import verify_index
-from dovetail.indexes.tokens import TOKENS
-from dovetail.pipeline import build
 from support.contents import Contents, contents_of, leftovers
 from support.pipeline import without_spark
 from support.processes import dovetail as command
@@ -77,11 +75,11 @@ def in_segments(tmp_path_factory) -> dict[int, Path]:
         rows = (f"{i},c{i % (number + 2)},{i * 3}\n" for i in range(number % 9 + 4))
         (folder / f"t{number}.csv").write_text("id,code,thing_id\n" + "".join(rows))
     made = {}
-    for segments, megabyte in ((1, 1_000_000), (50, 1)):
+    for segments, segment_mb in ((1, 1_000_000), (50, 1)):
         made[segments] = tmp_path / f"{segments}.idx"
-        with without_spark(megabyte), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(build, "INDEXES", (TOKENS,))  # dependencies need no other, and fifty segments take long
-            dovetail.index(folder, made[segments], settings=SETTINGS)
+        with without_spark(megabyte=1):
+            sizes = {"segment_mb": segment_mb, "slice_mb": 1_000_000, "memory_mb": 1_000_000}
+            dovetail.index(folder, made[segments], settings=sizes)
         assert len(dovetail.open(made[segments]).segments) == segments
     return made
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from dovetail.graph.names import words
-from dovetail.graph.score import WEIGHTS
+from dovetail.graph.columns import LakeColumns
+from dovetail.graph.inclusion import Pairs
+from dovetail.graph.names import word_weight, words
+from dovetail.graph.score import WEIGHTS, Scorer
 
 
 def ends(row) -> tuple[str, ...]:
@@ -167,3 +170,29 @@ def test_key_candidates_of_several_columns(lake_of):
     row = next(row for row in rows if row["table"] == "teams.csv")
     assert (row["columns"], row["distinct"]) == (["year", "team"], len(TEAMS))
     assert row["reasons"][0] == f"{len(TEAMS)} rows, each with a combination of its own"
+
+
+def test_names_by_marks_equal_names_by_sets(shop):
+    """The kernel marks words and counts; here they are sets, and all pairs of columns are compared."""
+    columns = LakeColumns(shop.segments)
+    number = len(columns)
+    one, other = (array.ravel() for array in np.indices((number, number)))
+    found = Scorer(columns, columns.distinct).features(Pairs(one, other, np.ones(len(one), np.int64)))[:, 0]
+
+    def weights(name: str) -> dict[str, float]:
+        parts = [(p, s * word_weight(w)) for w in words(name) for p, s in ((w, 0.6), (w[:3] + "…", 0.4))]
+        return dict(parts)
+
+    def told(name: str, theirs: str, table: str) -> float:
+        mine, column, home = weights(name), weights(theirs), weights(table)
+        same = sum(mine[w] for w in mine.keys() & column.keys())
+        every = sum((mine | column).values())
+        union = sum(mine[w] for w in mine.keys() & (column.keys() | home.keys()))
+        of_table = sum(mine[w] for w in mine.keys() & home.keys())
+        return max(same / every * min(1, same), union / sum(mine.values()) * of_table / sum(home.values()))
+
+    names = columns.names.to_pylist()
+    tables = [columns.table_names[int(t)].as_py().removesuffix(".csv") for t in columns.table_of]
+    for place, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
+        at_home = told(names[a], "", tables[a]) if columns.leading[a] else 0.0
+        assert found[place] == pytest.approx(max(0.0, told(names[a], names[b], tables[b]) - at_home)), (a, b)
