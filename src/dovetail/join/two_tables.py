@@ -16,7 +16,7 @@ from dovetail.join.equi import MOST_ROWS, Joined
 from dovetail.join.fuzzy.constrained import fuzzy_matches
 from dovetail.join.transform.discover import Discovery, discover, likely_columns
 from dovetail.join.transform.explain import explained
-from dovetail.join.transform.operators import Extract, Program
+from dovetail.join.transform.operators import Program
 from dovetail.join.transform.text import join_keys
 from dovetail.search.query import as_batches, read_file
 
@@ -182,16 +182,11 @@ class _Found:
         of_source, of_target = (self.columns[0], (self.columns[1],)) if self.columns and pairs else ((), ())
         columns = (of_target, of_source) if self.reversed else (of_source, of_target)
         programs = self.discovery.programs if self.discovery else ()
-        plain = bool(programs) and all(_is_identity(program) for program in programs)
+        plain = bool(programs) and all(program.is_identity for program in programs)
         way = "fuzzy" if not programs else "equal" if plain else "transform"
         side = ("right" if self.reversed else "left") if programs and not plain else None
         shown = () if plain else programs
         return TwoTables(left, right, data, table, way, columns[0], columns[1], shown, side, self.alike, 0.0)
-
-
-def _is_identity(program: Program) -> bool:
-    step = program.steps[0]
-    return len(program.steps) == 1 and isinstance(step, Extract) and step == Extract(step.column, case=step.case)
 
 
 def _places(keys: Sequence[str | None]) -> dict[str, list[int]]:

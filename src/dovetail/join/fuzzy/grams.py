@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail._compile import compiled
-from dovetail.join.transform.text import plain
+from dovetail.normalise import plain
 
 Array = npt.NDArray[Any]
 _WORDS = re.compile(r"[^\W_]+")
