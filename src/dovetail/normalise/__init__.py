@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from dovetail.normalise.accents import plain
+from dovetail.normalise.accents import characters, plain
 from dovetail.normalise.column_type import ColumnType
 from dovetail.normalise.decision import decide
 from dovetail.normalise.evidence import TypeEvidence, gather
@@ -29,6 +29,7 @@ __all__ = [
     "UNICODE_VERSION",
     "ColumnType",
     "TypeEvidence",
+    "characters",
     "decide",
     "fold",
     "fold_one",

@@ -9,35 +9,19 @@ what is found by chance does not survive the learning of a program.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.normalise import plain
 from dovetail.indexes.pieces.kernels import expand, pair_pieces
 from dovetail.indexes.tokens.core import as_buffers
 from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.normalise import characters
 
 Array = npt.NDArray[Any]
-_CODES = 1 << 16  # characters beyond are letters as they are
-_LETTER, _DIGIT = 1, 2
 _AT_ONCE = 1 << 22  # bytes of tokens that are cut together
-
-
-@cache
-def characters() -> tuple[Array, Array]:
-    """For every character the one that it is without accents and case, and whether it is a letter or a digit."""
-    folded = np.arange(_CODES, dtype=np.uint32)
-    kinds = np.zeros(_CODES, np.uint8)
-    for code in range(_CODES):
-        character = chr(code)
-        if character.isalnum():
-            folded[code] = ord(plain(character))
-            kinds[code] = _DIGIT if character.isdigit() else _LETTER
-    return folded, kinds
 
 
 def pairs_of(tokens: TokenArrays, low: int, high: int) -> Array:

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment
-from dovetail.indexes.pieces.core import characters
 from dovetail.indexes.pieces.format import NAME, VERSION, PieceArrays
 from dovetail.indexes.pieces.kernels import count_holders, sharing, sum_weights
 from dovetail.indexes.tokens import TokenReader
+from dovetail.normalise import characters
 
 Array = npt.NDArray[Any]
 
