@@ -20,6 +20,7 @@ from dovetail.join.transform.discover import Discovery, discover
 from dovetail.join.transform.explain import explained
 from dovetail.join.transform.operators import Program
 from dovetail.join.transform.text import join_keys
+from dovetail.join.transformation import Transformation
 from dovetail.search.query import as_batches, read_file
 
 WAYS = ("equal", "transform", "fuzzy")
@@ -47,6 +48,14 @@ class TwoTables:
     def program(self) -> Program | None:
         """The best of the programs; null where the values are equal, or only alike."""
         return self.programs[0] if self.programs else None
+
+    @property
+    def transformation(self) -> Transformation | None:
+        """The programs and what they reach, as a value that can be saved and used again."""
+        if self.transformed is None:
+            return None
+        turned = self.transformed == "right"
+        return Transformation(self.programs, turned, (self.left_columns if turned else self.right_columns)[0])
 
     @property
     def matched_left(self) -> int:
@@ -84,20 +93,25 @@ class TwoTables:
         }
 
 
-def join(left: Any, right: Any, by: str | None = None, equal: str | tuple[str, str] | None = None) -> TwoTables:
+def join(
+    left: Any, right: Any, by: str | Transformation | None = None, equal: str | tuple[str, str] | None = None
+) -> TwoTables:
     """Join two tables (paths or frames) whose columns nobody names.
 
     `by` allows one way only: equal values, a learned transformation, or likeness. Without it, a transformation
     (which may be none at all: equal values) is looked for, and likeness joins the rows that it leaves. With likeness
-    alone, `equal` names a column (of both, or one of each) that must be equal beside it.
+    alone, `equal` names a column (of both, or one of each) that must be equal beside it. `by` may also be a
+    transformation that was learned before: then nothing is looked for.
     """
-    if by is not None and by not in WAYS:
+    if isinstance(by, str) and by not in WAYS:
         raise InputError(f"There is no way {by!r}. The ways are: {', '.join(WAYS)}.")
     begun = time.perf_counter()
     tables = [_rows(data) for data in (left, right)]
     sides = _columns(tables[0]), _columns(tables[1])
     found = _Found(sides, _equal_columns(equal, by, sides))
-    if by != "fuzzy":
+    if isinstance(by, Transformation):
+        found.transform(_known(by, sides))
+    elif by != "fuzzy":
         found.transform(discover(*sides, only_equal=by == "equal"))
     if by in (None, "fuzzy"):
         found.fuzzy(_LEAST_ALIKE if by is None else 0.0)
@@ -105,8 +119,20 @@ def join(left: Any, right: Any, by: str | None = None, equal: str | tuple[str, s
     return replace(found.result(tables[0], tables[1], data), seconds=round(time.perf_counter() - begun, 3))
 
 
+def _known(way: Transformation, sides: tuple[Columns, Columns]) -> Discovery:
+    for names, side in ((way.columns, sides[way.reversed]), ([way.target], sides[not way.reversed])):
+        for name in names:
+            _require(name, side)
+    return Discovery(way.programs, way.columns[0], way.target, way.reversed)
+
+
+def _require(name: str, side: Columns) -> None:
+    if name not in side:
+        raise UnknownName(unknown("There is no column", name, list(side)))
+
+
 def _equal_columns(
-    equal: str | tuple[str, str] | None, by: str | None, sides: tuple[Columns, Columns]
+    equal: str | tuple[str, str] | None, by: Any, sides: tuple[Columns, Columns]
 ) -> tuple[str, str] | None:
     if equal is None:
         return None
@@ -114,8 +140,7 @@ def _equal_columns(
         raise InputError("A column that must be equal goes with likeness: add --by fuzzy.")
     pair = (equal, equal) if isinstance(equal, str) else equal
     for name, side in zip(pair, sides, strict=True):
-        if name not in side:
-            raise UnknownName(unknown("There is no column", name, list(side)))
+        _require(name, side)
     return pair
 
 

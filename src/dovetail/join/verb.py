@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import InputError, UnknownName, unknown
-from dovetail.join.by_programs import ByPrograms
 from dovetail.join.equi import Joined, equi_join
+from dovetail.join.transformation import Transformation
 from dovetail.lake.layout import Layout
 from dovetail.lake.listing import is_unchanged
 from dovetail.search.lake import OpenSegment, find_table
@@ -19,7 +19,7 @@ from dovetail.search.planner import Request, search
 from dovetail.search.query import as_batches, read_file
 
 Pair = tuple[str, str]
-On = str | Pair | Sequence[str | Pair] | ByPrograms
+On = str | Pair | Sequence[str | Pair] | Transformation
 """My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these; or programs."""
 
 
@@ -37,7 +37,7 @@ def join_with(
     left = _rows(data, segments)
     right = _lake_rows(segment, number)
     mine = None if isinstance(data, str | Path) else data
-    if isinstance(on, ByPrograms):
+    if isinstance(on, Transformation):
         return on.join(left, right, how, mine, first)
     pairs = [best] if best else _pairs(on or (), left.column_names, right.column_names)
     for pair in pairs:

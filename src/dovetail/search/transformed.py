@@ -1,7 +1,7 @@
 """Tables that join with mine after a transformation (section 5.3.1 of Zhu's thesis).
 
-Columns are found by the pieces of their values, rare pieces first; a program is learned on some of the values that share
-pieces (Auto-Join), and what it joins is counted over all of them.
+Columns are found by the pieces of their values, rare pieces first; a program is learned on some of the values that
+share pieces (Auto-Join), and what it joins is counted over all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LEARNED_FROM = 400  # values on each side that share pieces
 _MOST_THEIRS = 200_000  # values of theirs that are transformed
 _LONGEST = 80.0  # characters, on average: longer values are prose
 _LEAST_MATCHED = 3
-_LEAST_SHARE = Fraction(1, 10)  # of the smaller column's values: less is chance
+_LEAST_SHARE = 0.1  # of the smaller column's values: less is chance
 _LETTERS = 26
 _TOO_EASY = 2  # times as often as by lot, because letters are not used alike
 _BY_CARDINALITY = {"1:1": 1.0, "N:1": 1.0, "1:N": 0.9, "N:M": 0.6}
@@ -72,7 +72,7 @@ class Mine:
 
     @cached_property
     def tokens(self) -> pa.Array:
-        """The rows as tokens of text: what may be equal to one of theirs. None where the rows are of several columns."""
+        """The rows as tokens of text: what may be equal to one of theirs. Empty for rows of several columns."""
         columns = list(self.columns.values())
         return fold(pa.array(columns[0] if len(columns) == 1 else [], pa.string())).cast(pa.large_string())
 
@@ -181,7 +181,8 @@ def _verified(match: Match, mine: Mine, least: tuple[Fraction | None, int]) -> T
     if discovery is None or discovery.programs[0].is_identity:
         return None
     only = Compared.of(match, rest, discovery)
-    if only.is_chance or only.overlap < max(_LEAST_MATCHED, _LEAST_SHARE * min(only.query_size, only.column_size)):
+    least_matched = max(float(_LEAST_MATCHED), _LEAST_SHARE * min(only.query_size, only.column_size))
+    if only.is_chance or only.overlap < least_matched:
         return None
     if rest.size < mine.size:
         discovery = replace(discovery, programs=(_unchanged(discovery), *discovery.programs))
@@ -252,7 +253,7 @@ class Compared:
         """Whether values as short would be met about as often by any others: most codes of three letters are used."""
         length = round(float(np.mean(self.lengths[self.matched]))) if self.overlap else 0
         chance = min(1.0, _TOO_EASY * self.column_size / _LETTERS ** max(length, 1))
-        return self.overlap <= 2 * chance * self.query_size
+        return bool(self.overlap <= 2 * chance * self.query_size)
 
     def hit(self, match: Match, mine: Mine, discovery: Discovery) -> TransformedHit:
         segment, record = match.segment, match.segment.catalog.column(match.column)

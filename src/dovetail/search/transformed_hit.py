@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dovetail.join.by_programs import ByPrograms
 from dovetail.join.transform.explain import explained
 from dovetail.join.transform.operators import Program
+from dovetail.join.transformation import Transformation
 from dovetail.search.results import Hit
 
 
@@ -22,12 +22,12 @@ class TransformedHit(Hit):
     @property
     def words(self) -> str:
         """The programs for people."""
-        return "; or ".join(explained(program)["words"] for program in self.programs)
+        return str(self.way)
 
     @property
-    def way(self) -> ByPrograms:
+    def way(self) -> Transformation:
         """How the two join."""
-        return ByPrograms(self.programs, self.transformed == "theirs", self.target)
+        return Transformation(self.programs, self.transformed == "theirs", self.target)
 
     def to_dict(self) -> dict[str, Any]:
         fields = super().to_dict()

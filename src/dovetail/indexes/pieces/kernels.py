@@ -1,4 +1,4 @@
-"""Kernels that cut values into pieces and follow pieces to columns. Inputs are C arrays; offsets were checked before."""
+"""Kernels that cut values into pieces and follow pieces to columns. Inputs are C arrays; offsets were checked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +25,7 @@ _MIX = np.uint64(11400714785074694791)
 @compiled
 def _decoded(content: Array, at: int) -> tuple[int, int]:
     """The character at a place of UTF-8 text, and its bytes."""
-    first = np.int64(content[at])
+    first = int64(content[at])
     if first < 0x80:
         return first, 1
     if first < 0xE0:
@@ -52,7 +52,7 @@ def _cut(
         code, width, kind = 0, 1, 0
         if at < stop:
             code, width = _decoded(content, at)
-            kind = _LETTER if code >= len(kinds) else np.int64(kinds[code])
+            kind = _LETTER if code >= len(kinds) else int64(kinds[code])
         if kind != last_kind and last_kind:
             if size - begun >= _LEAST:
                 ends[pieces] = size
@@ -137,7 +137,7 @@ def expand(content: Array, offsets: Array, folded: Array, kinds: Array) -> tuple
         if size + 16 * _MOST_PIECES > len(keys):
             keys = np.concatenate((keys, np.empty(len(keys), np.uint32)))
         for piece in range(pieces):
-            a, a_end = ends[piece - 1] if piece else np.int64(0), ends[piece]
+            a, a_end = int64(ends[piece - 1] if piece else 0), int64(ends[piece])
             keys[size] = _hashed(codes, a, a_end, 0, 0)
             size += 1
             if a_end - a > _LEAST_CUT:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -51,8 +50,7 @@ def likely_ways(left: Columns, right: Columns) -> Compared | None:
     joined = [_joined(*samples, way) for way in ways] if len(ways) > 1 else [1]
     enough = max(joined) * _AS_GOOD
     best = 0 if joined[0] >= enough else int(np.argmax(joined))
-    names = zip(*ways[best], strict=True)
-    return Compared(*(tuple(side) for side in names), turned)
+    return Compared(tuple(a for a, _ in ways[best]), tuple(b for _, b in ways[best]), turned)
 
 
 def aligned(source: Columns, target: Columns) -> list[tuple[str, str]]:
@@ -77,7 +75,7 @@ def together(table: Columns, names: Sequence[str]) -> list[str | None]:
 
 
 def _joined(source: Columns, target: Columns, way: Sequence[tuple[str, str]]) -> int:
-    sides: list[Any] = [together(table, names) for table, names in zip((source, target), zip(*way), strict=True)]
+    sides = together(source, [a for a, _ in way]), together(target, [b for _, b in way])
     values, keys = (list(dict.fromkeys(filter(None, side))) for side in sides)
     return len(fuzzy_matches(values, keys))
 

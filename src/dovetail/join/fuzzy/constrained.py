@@ -51,9 +51,7 @@ def fuzzy_matches(
     return pairs
 
 
-def _distances(
-    values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None
-) -> tuple[Array, Array]:
+def _distances(values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None) -> tuple[Array, Array]:
     """For each value its candidates among the keys, and how far each is."""
     mine, theirs = words_of(values), words_of(keys)
     weighed = weigh(mine, theirs)

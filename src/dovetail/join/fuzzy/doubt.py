@@ -3,8 +3,8 @@
 - words that one has and the other has not, spelled alike or not: a text with more words than the key is likelier to be
   something else than one with fewer;
 - numbers that differ;
-- words that tell keys apart: where two keys differ in one word only, `stakes` and `oaks`, a text that differs from a key
-  in these words is another thing. Such pairs of words are learned from the keys alone (the negative rules of
+- words that tell keys apart: where two keys differ in one word only, `stakes` and `oaks`, a text that differs from a
+  key in these words is another thing. Such pairs of words are learned from the keys alone (the negative rules of
   Auto-FuzzyJoin, doi:10.1145/3448016.3452824).
 """
 

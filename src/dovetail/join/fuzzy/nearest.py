@@ -91,8 +91,9 @@ def _nearest(
                 kept = min(kept + 1, keep)
         for k in range(kept):
             other = found[query, k]
-            full = _product(q_tokens, q_starts[query], q_starts[query + 1], tokens, starts[other], starts[other + 1],
-                            weights)
+            full = _product(
+                q_tokens, q_starts[query], q_starts[query + 1], tokens, starts[other], starts[other + 1], weights
+            )
             similarity[query, k] = full / (q_lengths[query] * lengths[other])
 
 

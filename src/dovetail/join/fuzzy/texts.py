@@ -59,7 +59,7 @@ def weigh(left: Words, right: Words) -> Weighed:
     room = _ROOM * (len(left.codes) + len(right.codes) + 1)
     bits = min(max(_LEAST_BITS, room.bit_length()), _MOST_BITS)
     cut = [_tokens(side.codes, side.starts, side.first, side.hashes, bits) for side in (left, right)]
-    counts = sum(np.bincount(tokens, minlength=1 << bits) for _, tokens in cut)
+    counts = np.sum([np.bincount(tokens, minlength=1 << bits) for _, tokens in cut], axis=0)
     by_rarity = np.argsort(np.where(counts == 0, np.iinfo(np.int64).max, counts), kind="stable")
     used = int(np.count_nonzero(counts))
     ranks = np.empty(1 << bits, np.uint32)
