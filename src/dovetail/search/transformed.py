@@ -182,7 +182,7 @@ def _verified(match: Match, mine: Mine, least: tuple[Fraction | None, int]) -> T
         return None
     only = Compared.of(match, rest, discovery)
     least_matched = max(float(_LEAST_MATCHED), _LEAST_SHARE * min(only.query_size, only.column_size))
-    if only.is_chance or only.overlap < least_matched:
+    if only.is_chance or only.overlap < least_matched or only.met < _LEAST_MATCHED:
         return None
     if rest.size < mine.size:
         discovery = replace(discovery, programs=(_unchanged(discovery), *discovery.programs))
@@ -247,6 +247,11 @@ class Compared:
     @property
     def overlap(self) -> int:
         return int(self.matched.sum())
+
+    @property
+    def met(self) -> int:
+        """How many distinct values they meet in."""
+        return len(np.unique(self.mine[self.matched]))
 
     @property
     def is_chance(self) -> bool:

@@ -31,8 +31,9 @@ def _decoded(content: Array, at: int) -> tuple[int, int]:
     if first < 0xE0:
         return ((first & 0x1F) << 6) | (content[at + 1] & 0x3F), 2
     if first < 0xF0:
-        return ((first & 0x0F) << 12) | ((content[at + 1] & 0x3F) << 6) | (content[at + 2] & 0x3F), 3
-    return 1 << 16, 4
+        return ((first & 0x0F) << 12) | ((int64(content[at + 1]) & 0x3F) << 6) | (content[at + 2] & 0x3F), 3
+    upper = ((first & 0x07) << 18) | ((int64(content[at + 1]) & 0x3F) << 12)
+    return upper | ((int64(content[at + 2]) & 0x3F) << 6) | (content[at + 3] & 0x3F), 4
 
 
 @compiled

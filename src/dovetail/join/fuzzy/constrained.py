@@ -35,7 +35,7 @@ def fuzzy_matches(
     """
     if len(taken) == len(keys) or not values:
         return []
-    candidates, distance = _distances(values, keys, blocks)
+    candidates, distance = distances(values, keys, blocks)
     rows = np.arange(len(candidates))
     order = np.argsort(distance, axis=1, kind="stable")
     first, second = distance[rows, order[:, 0]], distance[rows, order[:, 1]]
@@ -51,7 +51,7 @@ def fuzzy_matches(
     return pairs
 
 
-def _distances(values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None) -> tuple[Array, Array]:
+def distances(values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None) -> tuple[Array, Array]:
     """For each value its candidates among the keys, and how far each is."""
     mine, theirs = words_of(values), words_of(keys)
     weighed = weigh(mine, theirs)

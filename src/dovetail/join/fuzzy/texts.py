@@ -13,7 +13,7 @@ from dovetail._compile import compiled
 from dovetail.normalise import characters
 
 Array = npt.NDArray[Any]
-_LEAST_BITS, _MOST_BITS = 12, 24  # of the numbers of tokens, which are hashes: few fall together
+_LEAST_BITS, _MOST_BITS = 16, 24  # of the numbers of tokens, which are hashes: few fall together
 _ROOM = 8  # numbers for each token that there may be
 
 
@@ -133,7 +133,7 @@ def _tokens(codes: Array, word_starts: Array, first: Array, hashes: Array, bits:
             size += 1
             for place in range(word_starts[word] - 1, word_starts[word + 1]):
                 c = np.uint64(codes[place]) if place >= word_starts[word] else np.uint64(32)
-                if b:
+                if a and b:
                     found[size] = _mixed((a << np.uint64(42)) | (b << np.uint64(21)) | c) >> shift
                     size += 1
                 a, b = b, c
