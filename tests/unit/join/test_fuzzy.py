@@ -1,4 +1,4 @@
-"""Likeness: neighbours equal brute force, doubts keep apart what keys tell apart, and constraints choose the columns."""
+"""Likeness: neighbours equal brute force, doubts keep apart what keys tell apart, constraints choose the columns."""
 
 from __future__ import annotations
 

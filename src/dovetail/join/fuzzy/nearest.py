@@ -12,7 +12,7 @@ from dovetail.join.fuzzy.texts import Bags, Weighed
 
 Array = npt.NDArray[Any]
 CANDIDATES = 12  # for each text
-_BUDGET = 20_000  # postings that are read for one text, rare tokens first: what is everywhere is not read
+_BUDGET = 5_000  # postings that are read for one text, rare tokens first: what is everywhere is not read
 
 
 def nearest(weighed: Weighed, blocks: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -72,17 +72,16 @@ def _nearest(
             read += size
             for posting in range(posting_starts[token], posting_starts[token + 1]):
                 other = owners[posting]
-                if blocks[other] == q_blocks[query]:
-                    if partial[other] == 0.0:
-                        touched[count] = other
-                        count += 1
-                    partial[other] += weights[token] ** 2 / lengths[other]
+                if partial[other] == 0.0:
+                    touched[count] = other
+                    count += 1
+                partial[other] += weights[token] ** 2
         kept = 0
         for k in range(count):
             other = touched[k]
-            score = partial[other]
+            score = partial[other] / lengths[other]
             partial[other] = 0.0
-            if kept < keep or score > best[kept - 1]:
+            if (kept < keep or score > best[kept - 1]) and blocks[other] == q_blocks[query]:
                 at = kept if kept < keep else keep - 1
                 while at > 0 and best[at - 1] < score:
                     best[at], found[query, at] = best[at - 1], found[query, at - 1]
