@@ -160,6 +160,10 @@ def test_the_command(lake, tmp_path):
     (first, *_) = answer.json["hits"]
     assert first["program"][0]["words"]
     assert first["transformed"] in ("mine", "theirs")
+    joined = command("join", tmp_path / "staff.csv", "emails.csv", "--on", "name", "--by", "transform", "--index", idx)
+    assert joined.out.startswith("100 rows, 4 columns: left join on name = email. 100 of your 100 rows match")
+    none = command("join", tmp_path / "staff.csv", "codes.csv", "--on", "name", "--by", "transform", "--index", idx)
+    assert (none.code, none.err.count("\n")) == (2, 1)
     shown = command(*asked)
     assert "emails.csv" in shown.out
     assert "Try:" in shown.out

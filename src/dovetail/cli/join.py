@@ -40,7 +40,9 @@ _SHOWN_COLUMNS = 8
     help="With --index: the columns to join on, several with commas; without it, the best pair is found.",
 )
 @click.option("--how", type=click.Choice(list(KINDS)), help="With --index: the kind of join; left without it.")
-@click.option("--by", type=click.Choice(WAYS), help="Two files: join in this way only.")
+@click.option(
+    "--by", type=click.Choice(WAYS), help="Two files: join in this way only. With --index: transform, of --on if given."
+)
 @click.option(
     "--pairs", type=click.Path(path_type=Path), help="Two files: write the joined row numbers, from 0, as CSV."
 )
@@ -76,12 +78,18 @@ def join_command(
       dovetail join sales.csv weather.csv --index ./idx --on town=city,day=date
       dovetail join presidents.csv approval.csv --explain --save program.json
     """
-    of_files = {"--by": by, "--pairs": pairs, "--equal": equal, "--save": save, "--program": program}
+    of_files = {
+        "--by": None if by == "transform" else by,
+        "--pairs": pairs,
+        "--equal": equal,
+        "--save": save,
+        "--program": program,
+    }
     _refuse_mixture(index, {"--on": on, "--how": how}, {**of_files, "--explain": explain})
     if by and program:
         raise InputError("--by looks for a way to join, --program has one: leave one of them out.")
     write = _writer(output) if output else None
-    joined = Lake(index).join(left, right, on=on, how=how or "left") if index else _two(left, right, by, equal, program)
+    joined = _with_lake(index, left, right, on, how, by) if index else _two(left, right, by, equal, program)
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
@@ -102,6 +110,16 @@ def join_command(
         click.echo(f"Written: {output}")
     elif not (pairs or explain) and joined.table.num_rows:
         _print_rows(joined.table)
+
+
+def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | None, by: str | None) -> Joined:
+    lake = Lake(index)
+    if by != "transform":
+        return lake.join(left, right, on=on, how=how or "left")
+    hits = lake.search(left, on=on, how="transform", tables=(right,), include_self=True)
+    if not hits:
+        raise InputError(f"{hits.sentence} Asked was {right}.")
+    return lake.join(left, hits[0], how=how or "left")
 
 
 def _two(left: str, right: str, by: str | None, equal: str | None, program: Path | None) -> TwoTables:

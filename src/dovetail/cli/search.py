@@ -13,6 +13,7 @@ from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.search.planner import HOWS
 from dovetail.search.results import LOOSE, NUMBERS, Hit, Hits
+from dovetail.search.transformed_hit import TransformedHit
 
 
 @click.command("search", short_help="Find the tables that join with mine.")
@@ -124,8 +125,11 @@ def _print(hits: Hits) -> None:
 
 def _next(query: str, index: Path, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
-    on = ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))
-    command = ["dovetail", "join", query, hit.table, "--index", str(index), "--on", on, "-o", "joined.parquet"]
+    if isinstance(hit, TransformedHit):
+        how = ["--on", ",".join(hit.on), "--by", "transform"]
+    else:
+        how = ["--on", ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))]
+    command = ["dovetail", "join", query, hit.table, "--index", str(index), *how, "-o", "joined.parquet"]
     return f"Try:  {shlex.join(command)}"
 
 
