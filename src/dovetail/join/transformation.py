@@ -20,7 +20,7 @@ from dovetail.join.transform.operators import Program
 from dovetail.lake.strings import string_batch
 from dovetail.normalise import decide, normalise
 
-_MADE = "made by the program"
+_SOURCE, _TARGET = "\0made by the program", "\0what it must equal"  # names that no table has
 _VERSION = 1
 
 
@@ -31,6 +31,7 @@ class Transformation:
     programs: tuple[Program, ...]
     reversed: bool  # the right table is transformed, to meet a column of the left one
     target: str
+    key: Program | None = None  # what is taken of the target, where it is composite
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -48,7 +49,10 @@ class Transformation:
 
     def to_json(self) -> dict[str, Any]:
         programs = [program.to_json() for program in self.programs]
-        return {"version": _VERSION, "programs": programs, "reversed": self.reversed, "target": self.target}
+        key = self.key.to_json() if self.key else None
+        return {
+            "version": _VERSION, "programs": programs, "reversed": self.reversed, "target": self.target, "key": key
+        }  # fmt: skip
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Transformation:
@@ -56,7 +60,8 @@ class Transformation:
             if document["version"] != _VERSION:
                 raise InputError(f"This transformation is of version {document['version']}; {_VERSION} can be read.")
             programs = tuple(Program.from_json(steps) for steps in document["programs"])
-            return cls(programs, bool(document["reversed"]), str(document["target"]))
+            key = Program.from_json(document["key"]) if document["key"] else None
+            return cls(programs, bool(document["reversed"]), str(document["target"]), key)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"This is no transformation that Dovetail has written: {error!r}.") from None
 
@@ -79,13 +84,18 @@ class Transformation:
         source, target = (right, left) if self.reversed else (left, right)
         _require(source, self.columns)
         _require(target, [self.target])
-        made = _free(_MADE, source.column_names)
-        transformed = source.append_column(made, self._made(source, target.column(self.target)))
-        sides = (left, transformed) if self.reversed else (transformed, right)
-        on = [(self.target, made)] if self.reversed else [(made, self.target)]
-        joined = equi_join(*sides, on, how, data, first)
+        keys = self._keys(target)
+        tables = source.append_column(_SOURCE, self._made(source, keys)), target.append_column(_TARGET, keys)
+        sides, on = (tables[::-1], (_TARGET, _SOURCE)) if self.reversed else (tables, (_SOURCE, _TARGET))
+        joined = equi_join(*sides, [on], how, data, first)
         shown = tuple((self.target, name) if self.reversed else (name, self.target) for name in self.columns)
         return replace(joined, left=left, right=right, on=shown)
+
+    def _keys(self, target: pa.Table) -> pa.ChunkedArray:
+        column = target.column(self.target)
+        if self.key is None:
+            return column
+        return pa.chunked_array([pa.array(self.key.apply({self.target: column.to_pylist()}), pa.string())])
 
     def _made(self, source: pa.Table, target: pa.ChunkedArray) -> pa.Array:
         column_type = decide(count_values(target).evidence)
@@ -111,9 +121,3 @@ def _require(table: pa.Table, names: Sequence[str]) -> None:
     for name in names:
         if name not in table.column_names:
             raise UnknownName(unknown("There is no column", name, table.column_names))
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -16,8 +16,9 @@ from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.join.equi import MOST_ROWS, Joined
 from dovetail.join.fuzzy.columns import likely_ways, together
 from dovetail.join.fuzzy.constrained import fuzzy_matches
+from dovetail.join.transform.composite import discover_composite
 from dovetail.join.transform.discover import Discovery, discover
-from dovetail.join.transform.explain import explained
+from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.transform.operators import Program
 from dovetail.join.transform.text import join_keys
 from dovetail.join.transformation import Transformation
@@ -43,6 +44,7 @@ class TwoTables:
     transformed: str | None  # the side that the programs read: left or right
     fuzzy_pairs: int  # how many of the pairs are joined by likeness only
     seconds: float
+    key: Program | None = None  # what is taken of the other side's key, where it is composite
 
     @property
     def program(self) -> Program | None:
@@ -55,7 +57,7 @@ class TwoTables:
         if self.transformed is None:
             return None
         turned = self.transformed == "right"
-        return Transformation(self.programs, turned, (self.left_columns if turned else self.right_columns)[0])
+        return Transformation(self.programs, turned, (self.left_columns if turned else self.right_columns)[0], self.key)
 
     @property
     def matched_left(self) -> int:
@@ -88,6 +90,7 @@ class TwoTables:
         return {
             **{name: getattr(self, name) for name in names},
             "program": [{"steps": program.to_json(), **explained(program)} for program in self.programs],
+            "key": in_words(self.key) if self.key else None,
             "pairs": self.pairs.num_rows,
             **{name: getattr(self, name) for name in counts},
         }
@@ -112,7 +115,8 @@ def join(
     if isinstance(by, Transformation):
         found.transform(_known(by, sides))
     elif by != "fuzzy":
-        found.transform(discover(*sides, only_equal=by == "equal"))
+        learned = discover(*sides, only_equal=by == "equal")
+        found.transform(learned or (None if by == "equal" else discover_composite(*sides)))
     if by in (None, "fuzzy"):
         found.fuzzy(_LEAST_ALIKE if by is None else 0.0)
     data = None if isinstance(left, str | Path) else left
@@ -123,7 +127,7 @@ def _known(way: Transformation, sides: tuple[Columns, Columns]) -> Discovery:
     for names, side in ((way.columns, sides[way.reversed]), ([way.target], sides[not way.reversed])):
         for name in names:
             _require(name, side)
-    return Discovery(way.programs, way.columns[0], way.target, way.reversed)
+    return Discovery(way.programs, way.columns[0], way.target, way.reversed, way.key)
 
 
 def _require(name: str, side: Columns) -> None:
@@ -170,7 +174,7 @@ class _Found:
         self.discovery, self.reversed = discovery, discovery.reversed
         read = dict.fromkeys(column for program in discovery.programs for column in program.columns)
         self.columns = tuple(read), (discovery.target,)
-        rows_of = {key: rows for (_, key), rows in _places(join_keys(self.target[discovery.target])).items()}
+        rows_of = {key: rows for (_, key), rows in _places(join_keys(discovery.keys_of(self.target))).items()}
         waiting = list(range(len(self.source[discovery.source])))
         for program in discovery.programs:
             part = {name: [self.source[name][row] for row in waiting] for name in program.columns}
@@ -184,7 +188,7 @@ class _Found:
         In the second case nothing is joined where less than a share of the values is alike: that may be chance.
         """
         if self.discovery is not None:
-            values, keys = self._made(self.discovery), self.target[self.discovery.target]
+            values, keys = self._made(self.discovery), self.discovery.keys_of(self.target)
         else:
             ways = likely_ways(*self.sides)
             if ways is None:
@@ -233,7 +237,8 @@ class _Found:
         way = "fuzzy" if not programs else "equal" if plain else "transform"
         side = ("right" if self.reversed else "left") if programs and not plain else None
         shown = () if plain else programs
-        return TwoTables(left, right, data, table, way, columns[0], columns[1], shown, side, self.alike, 0.0)
+        key = self.discovery.key if self.discovery else None
+        return TwoTables(left, right, data, table, way, columns[0], columns[1], shown, side, self.alike, 0.0, key)
 
 
 Places = dict[tuple[str | None, str], list[int]]

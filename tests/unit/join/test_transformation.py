@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pandas as pd
 import pyarrow as pa
@@ -14,6 +15,7 @@ from dovetail.errors import InputError, UnknownName
 from support.command import dovetail as command
 
 NAMES = ["Ada Lovelace", "Alan Turing", "Grace Hopper", "Edsger Dijkstra", "Barbara Liskov", "Donald Knuth"]
+PEOPLE = [tuple(name.split()) for name in NAMES]
 LISTED = [f"{last}, {first}" for first, last in map(str.split, NAMES)]
 
 
@@ -48,6 +50,24 @@ def test_joined_by(learned):
     assert joined.transformation == learned
     with pytest.raises(UnknownName):
         dovetail.join(right, left, by=learned)
+
+
+def test_composite_keys_on_both_sides(tmp_path):
+    """Neither key can be made of the other: each has a part that the other lacks."""
+    draw = random.Random(2)
+    born, paid = ([str(draw.randrange(1000, 9999)) for _ in PEOPLE] for _ in range(2))
+    left = {"name": [f"{last}, {first} ({year})" for (first, last), year in zip(PEOPLE, born, strict=True)]}
+    right = {"who": [f"{first} {last} / {sum_}" for (first, last), sum_ in zip(PEOPLE, paid, strict=True)]}
+    joined = dovetail.join(left, right, by="transform")
+    assert [tuple(pair.values()) for pair in joined.pairs.to_pylist()] == [(row, row) for row in range(len(PEOPLE))]
+    assert joined.report["key"].startswith("the first piece")
+    joined.transformation.save(tmp_path / "p.json")
+    again = dovetail.join(left, right, by=Transformation.load(tmp_path / "p.json"))
+    assert again.pairs == joined.pairs
+    both = joined.transformation.join(pa.table(left), pa.table(right), "inner")
+    assert (both.rows, both.table.column_names) == (len(PEOPLE), ["name", "who"])
+    words = [f"{first} {last}" for first, last in PEOPLE]
+    assert dovetail.join({"a": [f"{w} x{i}" for i, w in enumerate(words)]}, {"b": born}, by="transform").way == "fuzzy"
 
 
 def test_what_is_no_transformation(tmp_path):

@@ -44,6 +44,11 @@ class Discovery:
     source: str  # the column whose values were matched with the key's
     target: str
     reversed: bool  # the right table is transformed, to meet a key of the left one
+    key: Program | None = None  # what is taken of the key, where it is composite
+
+    def keys_of(self, target: Mapping[str, Sequence[str | None]]) -> Sequence[str | None]:
+        """What the programs must make: the key's column, or a part of it."""
+        return target[self.target] if self.key is None else self.key.apply(target)
 
 
 Columns = Mapping[str, Sequence[str | None]]
