@@ -1,4 +1,4 @@
-"""Composite keys on both sides, split (section 4.4.3): where no program makes a whole key, one may make a part of it."""
+"""Composite keys on both sides (section 4.4.3): where no program makes a whole key, one may make a part of it."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ def _parts(table: Columns) -> Iterator[Extract]:
         filled = [text for text in column if text]
         step = -(-len(filled) // _CHECKED) or 1
         checked = filled[::step][:_CHECKED]
+        if not checked:
+            continue
         ways = sorted((min(ways, key=lambda way: way[0]) for ways in pieces(checked[:_SEEN], 2).values()), key=_cost)
         seen = set()
         for _, splits in ways:
