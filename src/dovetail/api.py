@@ -207,16 +207,18 @@ class Lake:
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
+        how: str = "equal",
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
         `on` names the column to join on, or several that must match together, row by row; without it every sensible
         column is tried. With `threshold`, everything that holds at least this share of mine is found; else the `k` that
         hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers are
-        exact but which may miss a hit.
+        exact but which may miss a hit. `how="transform"` finds tables that join after a transformation of values, which
+        each hit tells.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
-        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast))
+        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast, how))
         return hits.of(Source(partial(join_with, self.segments), data))
 
     def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
@@ -231,7 +233,7 @@ class Lake:
                 raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
             data, table = data.source.data, data
         if isinstance(table, Hit):
-            on = on or list(zip(table.on, table.columns, strict=True))
+            on = on or table.way
             table = table.table
         if table is None:
             raise InputError("lake.join needs a table of the lake: its name, or a hit.")

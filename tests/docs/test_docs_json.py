@@ -63,6 +63,13 @@ def two_files(folder: Path) -> Iterator[Path]:
         yield path
 
 
+def after_a_transformation(folder: Path) -> Any:
+    folder.mkdir()
+    name, _ = two_files(folder)
+    dovetail("index", folder, "--to", folder / "idx", "--json")
+    return dovetail("search", name, "--on", "name", "--how", "transform", "--index", folder / "idx", "--json").json
+
+
 def fits(seen: str, stated: str) -> bool:
     return seen in stated.split(" or ") or (seen == "list" and stated.startswith("list of ")) or (
         seen == "integer" and stated == "number"
@@ -80,6 +87,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail search": dovetail(
                 "search", "transport/flights.csv", "--on", "tailnum", "--index", index, "--json"
             ).json,
+            "dovetail search --how transform": after_a_transformation(folder / "pair"),
             "dovetail join": dovetail(
                 "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
             ).json,
@@ -109,6 +117,11 @@ def test_every_section_is_compared(answers):
 @pytest.mark.parametrize("section", sections())
 def test_keys_and_types(answers, section):
     stated = documented(section)
+    if section == "dovetail search --how transform":
+        programs = documented("dovetail join of two files").items()
+        stated |= documented("dovetail search") | {
+            f"hits[].{key}": kind for key, kind in programs if "program[]" in key
+        }
     seen = list(found(answers[section]))
     assert {key for key, _ in seen} == set(stated), section
     for key, type_name in seen:

@@ -17,6 +17,7 @@ from dovetail.cli.join_explained import print_two_tables
 from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.join.equi import KINDS, Joined
+from dovetail.join.transformation import Transformation
 from dovetail.join.two_tables import WAYS, TwoTables, join
 
 _WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
@@ -39,10 +40,15 @@ _SHOWN_COLUMNS = 8
     help="With --index: the columns to join on, several with commas; without it, the best pair is found.",
 )
 @click.option("--how", type=click.Choice(list(KINDS)), help="With --index: the kind of join; left without it.")
-@click.option("--by", type=click.Choice(WAYS), help="Two files: join in this way only.")
+@click.option(
+    "--by", type=click.Choice(WAYS), help="Two files: join in this way only. With --index: transform, of --on if given."
+)
 @click.option(
     "--pairs", type=click.Path(path_type=Path), help="Two files: write the joined row numbers, from 0, as CSV."
 )
+@click.option("--equal", metavar="MINE=THEIRS", help="Two files, --by fuzzy: columns that must be equal beside.")
+@click.option("--save", type=click.Path(path_type=Path), help="Two files: write the program that was learned, as JSON.")
+@click.option("--program", type=click.Path(path_type=Path), help="Two files: join by the program in this file.")
 @click.option("--explain", is_flag=True, help="Two files: the program in words, as Python and as SQL.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(_WRITERS)}.")
 @json_option
@@ -54,6 +60,9 @@ def join_command(
     how: str | None,
     by: str | None,
     pairs: Path | None,
+    equal: str | None,
+    save: Path | None,
+    program: Path | None,
     explain: bool,
     output: Path | None,
     as_json: bool,
@@ -67,17 +76,28 @@ def join_command(
     Example:
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
       dovetail join sales.csv weather.csv --index ./idx --on town=city,day=date
-      dovetail join presidents.csv approval.csv --explain
+      dovetail join presidents.csv approval.csv --explain --save program.json
     """
-    _refuse_mixture(index, {"--on": on, "--how": how}, {"--by": by, "--pairs": pairs, "--explain": explain})
+    of_files = {
+        "--by": None if by == "transform" else by,
+        "--pairs": pairs,
+        "--equal": equal,
+        "--save": save,
+        "--program": program,
+    }
+    _refuse_mixture(index, {"--on": on, "--how": how}, {**of_files, "--explain": explain})
+    if by and program:
+        raise InputError("--by looks for a way to join, --program has one: leave one of them out.")
     write = _writer(output) if output else None
-    joined = Lake(index).join(left, right, on=on, how=how or "left") if index else join(left, right, by)
+    joined = _with_lake(index, left, right, on, how, by) if index else _two(left, right, by, equal, program)
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
         rows = joined.pairs.to_pylist()
         lines = ["left_row,right_row", *(f"{row['left_row']},{row['right_row']}" for row in rows)]
         pairs.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if save and isinstance(joined, TwoTables):
+        _save(joined, save)
     if as_json:
         report = joined.report if isinstance(joined, TwoTables) else joined.report()
         print_json({**report, "output": str(output) if output else None})
@@ -90,6 +110,28 @@ def join_command(
         click.echo(f"Written: {output}")
     elif not (pairs or explain) and joined.table.num_rows:
         _print_rows(joined.table)
+
+
+def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | None, by: str | None) -> Joined:
+    lake = Lake(index)
+    if by != "transform":
+        return lake.join(left, right, on=on, how=how or "left")
+    hits = lake.search(left, on=on, how="transform", tables=(right,), include_self=True)
+    if not hits:
+        raise InputError(f"{hits.sentence} Asked was {right}.")
+    return lake.join(left, hits[0], how=how or "left")
+
+
+def _two(left: str, right: str, by: str | None, equal: str | None, program: Path | None) -> TwoTables:
+    mine, sign, theirs = (equal or "").partition("=")
+    pair = (mine, theirs if sign else mine) if equal else None
+    return join(left, right, Transformation.load(program) if program else by, pair)
+
+
+def _save(joined: TwoTables, path: Path) -> None:
+    if joined.transformation is None:
+        raise InputError("There is no program to save: the tables join without one, or not at all.")
+    joined.transformation.save(path)
 
 
 def _refuse_mixture(index: Path | None, of_lake: dict[str, Any], of_files: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from dovetail.cli.output import count
-from dovetail.join.transform.explain import explained
+from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.two_tables import TwoTables
 
 _WAYS = {"equal": "on equal values", "transform": "after a transformation", "fuzzy": "by likeness"}
@@ -27,6 +27,8 @@ def print_two_tables(joined: TwoTables, explain: bool) -> None:
         f"{joined.matched_left:,} of {joined.left.num_rows:,} rows on the left match {joined.matched_right:,} of "
         f"{joined.right.num_rows:,} on the right."
     )
+    if joined.key:
+        click.echo(f"Of the composite key of the other table is taken: {in_words(joined.key)}")
     for number, program in enumerate(joined.programs, start=1):
         told = explained(program)
         title = f"Program {number} of {len(joined.programs)}" if len(joined.programs) > 1 else "Program"

@@ -9,15 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from dovetail.errors import InputError
+from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.join.equi import MOST_ROWS, Joined
+from dovetail.join.fuzzy.columns import likely_ways, together
 from dovetail.join.fuzzy.constrained import fuzzy_matches
-from dovetail.join.transform.discover import Discovery, discover, likely_columns
-from dovetail.join.transform.explain import explained
-from dovetail.join.transform.operators import Extract, Program
+from dovetail.join.transform.composite import discover_composite
+from dovetail.join.transform.discover import Discovery, discover
+from dovetail.join.transform.explain import explained, in_words
+from dovetail.join.transform.operators import Program
 from dovetail.join.transform.text import join_keys
+from dovetail.join.transformation import Transformation
 from dovetail.search.query import as_batches, read_file
 
 WAYS = ("equal", "transform", "fuzzy")
@@ -40,11 +44,20 @@ class TwoTables:
     transformed: str | None  # the side that the programs read: left or right
     fuzzy_pairs: int  # how many of the pairs are joined by likeness only
     seconds: float
+    key: Program | None = None  # what is taken of the other side's key, where it is composite
 
     @property
     def program(self) -> Program | None:
         """The best of the programs; null where the values are equal, or only alike."""
         return self.programs[0] if self.programs else None
+
+    @property
+    def transformation(self) -> Transformation | None:
+        """The programs and what they reach, as a value that can be saved and used again."""
+        if self.transformed is None:
+            return None
+        turned = self.transformed == "right"
+        return Transformation(self.programs, turned, (self.left_columns if turned else self.right_columns)[0], self.key)
 
     @property
     def matched_left(self) -> int:
@@ -77,41 +90,75 @@ class TwoTables:
         return {
             **{name: getattr(self, name) for name in names},
             "program": [{"steps": program.to_json(), **explained(program)} for program in self.programs],
+            "key": in_words(self.key) if self.key else None,
             "pairs": self.pairs.num_rows,
             **{name: getattr(self, name) for name in counts},
         }
 
 
-def join(left: Any, right: Any, by: str | None = None) -> TwoTables:
+def join(
+    left: Any, right: Any, by: str | Transformation | None = None, equal: str | tuple[str, str] | None = None
+) -> TwoTables:
     """Join two tables (paths or frames) whose columns nobody names.
 
     `by` allows one way only: equal values, a learned transformation, or likeness. Without it, a transformation
-    (which may be none at all: equal values) is looked for, and likeness joins the rows that it leaves.
+    (which may be none at all: equal values) is looked for, and likeness joins the rows that it leaves. With likeness
+    alone, `equal` names a column (of both, or one of each) that must be equal beside it. `by` may also be a
+    transformation that was learned before: then nothing is looked for.
     """
-    if by is not None and by not in WAYS:
+    if isinstance(by, str) and by not in WAYS:
         raise InputError(f"There is no way {by!r}. The ways are: {', '.join(WAYS)}.")
     begun = time.perf_counter()
     tables = [_rows(data) for data in (left, right)]
     sides = _columns(tables[0]), _columns(tables[1])
-    found = _Found(sides)
-    if by != "fuzzy":
-        found.transform(discover(*sides, only_equal=by == "equal"))
+    found = _Found(sides, _equal_columns(equal, by, sides))
+    if isinstance(by, Transformation):
+        found.transform(_known(by, sides))
+    elif by != "fuzzy":
+        learned = discover(*sides, only_equal=by == "equal")
+        found.transform(learned or (None if by == "equal" else discover_composite(*sides)))
     if by in (None, "fuzzy"):
         found.fuzzy(_LEAST_ALIKE if by is None else 0.0)
     data = None if isinstance(left, str | Path) else left
     return replace(found.result(tables[0], tables[1], data), seconds=round(time.perf_counter() - begun, 3))
 
 
+def _known(way: Transformation, sides: tuple[Columns, Columns]) -> Discovery:
+    for names, side in ((way.columns, sides[way.reversed]), ([way.target], sides[not way.reversed])):
+        for name in names:
+            _require(name, side)
+    return Discovery(way.programs, way.columns[0], way.target, way.reversed, way.key)
+
+
+def _require(name: str, side: Columns) -> None:
+    if name not in side:
+        raise UnknownName(unknown("There is no column", name, list(side)))
+
+
+def _equal_columns(
+    equal: str | tuple[str, str] | None, by: Any, sides: tuple[Columns, Columns]
+) -> tuple[str, str] | None:
+    if equal is None:
+        return None
+    if by != "fuzzy":
+        raise InputError("A column that must be equal goes with likeness: add --by fuzzy.")
+    pair = (equal, equal) if isinstance(equal, str) else equal
+    for name, side in zip(pair, sides, strict=True):
+        _require(name, side)
+    return pair
+
+
 class _Found:
     """What has been found so far. The source is transformed; the target has the key."""
 
-    def __init__(self, sides: tuple[Columns, Columns]) -> None:
+    def __init__(self, sides: tuple[Columns, Columns], equal: tuple[str, str] | None) -> None:
         self.sides = sides
+        self.equal = equal
         self.discovery: Discovery | None = None
         self.pairs: list[tuple[int, int]] = []  # source, target
         self.alike = 0
         self.reversed = False
-        self.columns: tuple[tuple[str, ...], str] | None = None  # of source and target
+        self.columns: tuple[tuple[str, ...], tuple[str, ...]] = (), ()  # of source and target
 
     @property
     def source(self) -> Columns:
@@ -126,8 +173,8 @@ class _Found:
             return
         self.discovery, self.reversed = discovery, discovery.reversed
         read = dict.fromkeys(column for program in discovery.programs for column in program.columns)
-        self.columns = tuple(read), discovery.target
-        rows_of = _places(join_keys(self.target[discovery.target]))
+        self.columns = tuple(read), (discovery.target,)
+        rows_of = {key: rows for (_, key), rows in _places(join_keys(discovery.keys_of(self.target))).items()}
         waiting = list(range(len(self.source[discovery.source])))
         for program in discovery.programs:
             part = {name: [self.source[name][row] for row in waiting] for name in program.columns}
@@ -141,29 +188,33 @@ class _Found:
         In the second case nothing is joined where less than a share of the values is alike: that may be chance.
         """
         if self.discovery is not None:
-            values = self._made(self.discovery)
-            key = self.discovery.target
+            values, keys = self._made(self.discovery), self.discovery.keys_of(self.target)
         else:
-            likely = likely_columns(*self.sides)
-            if likely is None:
+            ways = likely_ways(*self.sides)
+            if ways is None:
                 return
-            column, key, self.reversed = likely
-            values = self.source[column]
-            self.columns = (column,), key
-        joined = {row for row, _ in self.pairs}
-        rows_of = _places([None if row in joined else value for row, value in enumerate(values)])
-        keys_of = _places(self.target[key])
-        met = {row for _, row in self.pairs}
-        keys = list(keys_of)
-        taken = [place for place, name in enumerate(keys) if not met.isdisjoint(keys_of[name])]
-        before = len(self.pairs)
-        texts = list(rows_of)
-        matches = fuzzy_matches(texts, keys, taken)
-        if self.discovery is None and len(matches) < least * len(texts):
+            self.reversed, self.columns = ways.reversed, (ways.source, ways.target)
+            values, keys = together(self.source, ways.source), together(self.target, ways.target)
+        joined, met = ({pair[side] for pair in self.pairs} for side in (0, 1))
+        rows_of = _places([None if row in joined else value for row, value in enumerate(values)], self.blocks(0))
+        keys_of = _places(keys, self.blocks(1))
+        taken = [place for place, rows in enumerate(keys_of.values()) if not met.isdisjoint(rows)]
+        matches = fuzzy_matches(
+            [text for _, text in rows_of], [text for _, text in keys_of], taken, _numbers(rows_of, keys_of)
+        )
+        if self.discovery is None and len(matches) < least * len(rows_of):
             return
-        for value, place in matches:
-            self._add((row, keys_of[keys[place]]) for row in rows_of[texts[value]])
+        before = len(self.pairs)
+        of_value, of_key = list(rows_of.values()), list(keys_of.values())
+        for value, key in matches:
+            self._add((row, of_key[key]) for row in of_value[value])
         self.alike = len(self.pairs) - before
+
+    def blocks(self, side: int) -> list[str | None] | None:
+        """What must be equal beside the likeness, for each row of the source (0) or the target (1)."""
+        if self.equal is None:
+            return None
+        return join_keys(self.sides[side != self.reversed][self.equal[side != self.reversed]])
 
     def _made(self, discovery: Discovery) -> list[str | None]:
         made = discovery.programs[0].apply(self.source)
@@ -179,27 +230,35 @@ class _Found:
         pairs = sorted((b, a) if self.reversed else (a, b) for a, b in self.pairs)
         schema = pa.schema([("left_row", pa.int64()), ("right_row", pa.int64())])
         table = pa.table([[pair[side] for pair in pairs] for side in (0, 1)], schema=schema)
-        of_source, of_target = (self.columns[0], (self.columns[1],)) if self.columns and pairs else ((), ())
+        of_source, of_target = self.columns if pairs else ((), ())
         columns = (of_target, of_source) if self.reversed else (of_source, of_target)
         programs = self.discovery.programs if self.discovery else ()
-        plain = bool(programs) and all(_is_identity(program) for program in programs)
+        plain = bool(programs) and all(program.is_identity for program in programs)
         way = "fuzzy" if not programs else "equal" if plain else "transform"
         side = ("right" if self.reversed else "left") if programs and not plain else None
         shown = () if plain else programs
-        return TwoTables(left, right, data, table, way, columns[0], columns[1], shown, side, self.alike, 0.0)
+        key = self.discovery.key if self.discovery else None
+        return TwoTables(left, right, data, table, way, columns[0], columns[1], shown, side, self.alike, 0.0, key)
 
 
-def _is_identity(program: Program) -> bool:
-    step = program.steps[0]
-    return len(program.steps) == 1 and isinstance(step, Extract) and step == Extract(step.column, case=step.case)
+Places = dict[tuple[str | None, str], list[int]]
 
 
-def _places(keys: Sequence[str | None]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for row, key in enumerate(keys):
-        if key:
-            places.setdefault(key, []).append(row)
+def _places(texts: Sequence[str | None], blocks: Sequence[str | None] | None = None) -> Places:
+    """The rows of each text, and of each block that it stands in. A row without text, or without block, has none."""
+    places: Places = {}
+    for row, text in enumerate(texts):
+        block = blocks[row] if blocks else None
+        if text and (block or not blocks):
+            places.setdefault((block, text), []).append(row)
     return places
+
+
+def _numbers(values: Places, keys: Places) -> tuple[Any, Any]:
+    """The blocks as numbers that mean the same on both sides."""
+    number: dict[str | None, int] = {}
+    sides = [[number.setdefault(block, len(number)) for block, _ in side] for side in (values, keys)]
+    return np.array(sides[0], np.int64), np.array(sides[1], np.int64)
 
 
 def _rows(data: Any) -> pa.Table:

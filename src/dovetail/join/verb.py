@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.join.equi import Joined, equi_join
+from dovetail.join.transformation import Transformation
 from dovetail.lake.layout import Layout
 from dovetail.lake.listing import is_unchanged
 from dovetail.search.lake import OpenSegment, find_table
@@ -18,8 +19,8 @@ from dovetail.search.planner import Request, search
 from dovetail.search.query import as_batches, read_file
 
 Pair = tuple[str, str]
-On = str | Pair | Sequence[str | Pair]
-"""My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these."""
+On = str | Pair | Sequence[str | Pair] | Transformation
+"""My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these; or programs."""
 
 
 def join_with(
@@ -35,15 +36,18 @@ def join_with(
     best = _best_columns(segments, data, table) if on is None else None
     left = _rows(data, segments)
     right = _lake_rows(segment, number)
+    mine = None if isinstance(data, str | Path) else data
+    if isinstance(on, Transformation):
+        return on.join(left, right, how, mine, first)
     pairs = [best] if best else _pairs(on or (), left.column_names, right.column_names)
     for pair in pairs:
         for side, name in zip((left, right), pair, strict=True):
             if name not in side.column_names:
                 raise UnknownName(unknown("There is no column", name, side.column_names))
-    return equi_join(left, right, pairs, how, None if isinstance(data, str | Path) else data, first)
+    return equi_join(left, right, pairs, how, mine, first)
 
 
-def _pairs(on: On, mine: list[str], theirs: list[str]) -> list[Pair]:
+def _pairs(on: str | Pair | Sequence[str | Pair], mine: list[str], theirs: list[str]) -> list[Pair]:
     if isinstance(on, str):
         parts = on.split(",")
         return _split(parts, mine, theirs) or [_as_pair(part) for part in parts]
