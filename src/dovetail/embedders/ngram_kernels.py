@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
@@ -111,13 +111,13 @@ def _add_text(content: Array, place: int, end: int, word: Array, sums: Array, me
 @compiled
 def _character(content: Array, place: int, end: int) -> tuple[int, int]:
     """The code point at a place of valid UTF-8, and how many bytes it has."""
-    first = np.int64(content[place])
+    first = int64(content[place])
     if first < 0x80:
         return first, 1
     width = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
     code = first & (0x7F >> width)
     for step in range(1, min(width, end - place)):
-        code = (code << 6) | (np.int64(content[place + step]) & 0x3F)
+        code = (code << 6) | (int64(content[place + step]) & 0x3F)
     return code, width
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,7 +11,8 @@ import pyarrow as pa
 Array = npt.NDArray[Any]
 
 
-Texts = pa.Array | Sequence[str]
+Texts = Any
+"""An Arrow array of strings, or a sequence of them."""
 
 
 @runtime_checkable

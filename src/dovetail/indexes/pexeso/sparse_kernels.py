@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
@@ -31,19 +31,25 @@ class _Read(NamedTuple):
 
 
 @compiled
+def coded(weight: float) -> int:
+    """A weight in 8 bits, rounded away from 0: products of codes are never below the true ones where signs agree."""
+    size = min(int64(np.ceil(abs(np.float64(weight)) * _STEPS)), _STEPS)
+    return size | 0x80 if weight < 0 else size
+
+
+@compiled
 def fill_lists(
-    starts: Array, dimensions: Array, weights: Array, first: int, ends: Array, places: Array, codes: Array
+    starts: Array, dimensions: Array, weights: Array, base: int, first: int, ends: Array, places: Array, codes: Array
 ) -> None:
-    """Append some vectors, numbered from `first`, to the lists that end at `ends`."""
+    """Append some vectors, numbered from `base`, to the lists of the dimensions from `first` on, which end at `ends`."""
     for row in range(len(starts) - 1):
         for k in range(starts[row], starts[row + 1]):
-            dimension = dimensions[k]
+            dimension = dimensions[k] - first
+            if dimension < 0 or dimension >= len(ends):
+                continue
             at = ends[dimension]
-            places[at] = first + row
-            weight = weights[k]
-            # Rounded away from 0, so that a product of codes is never below the true one where signs agree.
-            size = min(np.int64(np.ceil(abs(np.float64(weight)) * _STEPS)), _STEPS)
-            codes[at] = np.uint8(size | (0x80 if weight < 0 else 0))
+            places[at] = base + row
+            codes[at] = coded(weights[k])
             ends[dimension] = at + 1
 
 
