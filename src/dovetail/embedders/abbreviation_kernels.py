@@ -102,7 +102,7 @@ def _find(content: Array, at: int, stop: int, hashes: Array, where: Array, first
     found = -1
     while place < len(hashes) and hashes[place] == sought:
         rule = where[place]
-        if rule == FIRST and first or rule == LATER and not first or rule == NUMBER and beside:
+        if (rule == FIRST and first) or (rule == LATER and not first) or (rule == NUMBER and beside):
             return place
         if rule == ANY:
             found = place

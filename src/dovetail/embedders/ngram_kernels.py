@@ -136,9 +136,7 @@ def _kind(character: int) -> int:
 
 
 @compiled
-def _add_word(
-    word: Array, size: int, digit: bool, sums: Array, met: Array, seen: Array, count: int
-) -> int:
+def _add_word(word: Array, size: int, digit: bool, sums: Array, met: Array, seen: Array, count: int) -> int:
     """The word stands at 1 … size - 1; its trigrams reach over both edges."""
     weight = _WITH_DIGIT if digit else _PLAIN
     word[0] = _EDGE

