@@ -36,7 +36,7 @@ _SHOWN_COLUMNS = 8
 @click.option(
     "--on",
     metavar="MINE=THEIRS,…",
-    help="With --index: the columns to join on, several with commas; without it, the best pair is found.",
+    help="With --index, or one pair with --by semantic: the columns to join on, several with commas; else found.",
 )
 @click.option("--how", type=click.Choice(list(KINDS)), help="With --index: the kind of join; left without it.")
 @click.option("--by", type=click.Choice(WAYS), help="Two files: join in this way only.")
@@ -61,7 +61,8 @@ def join_command(
     """Join LEFT (a file, or a table of the lake) with RIGHT, a table of INDEX, on equal values as search counts them.
 
     Without an index, both are files, and the way is found: columns of equal values, a transformation of one table's
-    columns that gives the key of the other, or likeness for the rows that are left.
+    columns that gives the key of the other, or likeness for the rows that are left. With --by semantic, rows go to
+    what is nearest in spelling.
 
     \b
     Example:
@@ -69,9 +70,12 @@ def join_command(
       dovetail join sales.csv weather.csv --index ./idx --on town=city,day=date
       dovetail join presidents.csv approval.csv --explain
     """
-    _refuse_mixture(index, {"--on": on, "--how": how}, {"--by": by, "--pairs": pairs, "--explain": explain})
+    semantic = by == "semantic" and not index
+    _refuse_mixture(
+        index, {"--on": None if semantic else on, "--how": how}, {"--by": by, "--pairs": pairs, "--explain": explain}
+    )
     write = _writer(output) if output else None
-    joined = Lake(index).join(left, right, on=on, how=how or "left") if index else join(left, right, by)
+    joined = Lake(index).join(left, right, on=on, how=how or "left") if index else join(left, right, by, _pair(on))
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
@@ -90,6 +94,13 @@ def join_command(
         click.echo(f"Written: {output}")
     elif not (pairs or explain) and joined.table.num_rows:
         _print_rows(joined.table)
+
+
+def _pair(on: str | None) -> tuple[str, str] | None:
+    if on is None:
+        return None
+    mine, equals, theirs = on.partition("=")
+    return mine, theirs if equals else mine
 
 
 def _refuse_mixture(index: Path | None, of_lake: dict[str, Any], of_files: dict[str, Any]) -> None:

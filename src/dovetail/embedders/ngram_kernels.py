@@ -1,4 +1,4 @@
-"""Words and trigrams of texts, hashed with a sign, so that what falls together cancels out on average."""
+"""Trigrams of the words of texts, hashed with a sign, so that what falls together cancels out on average."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _WITH_DIGIT = np.float32(1.75)
 _PLAIN = np.float32(1.0)
 _FEW = 64
 _EDGE = np.uint64(1)  # before and after a word
-_WORD = np.uint64(2)  # begins the feature of a whole word
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(31)
@@ -35,8 +34,8 @@ def hash_ngrams(content: Array, offsets: Array, dimension: int) -> tuple[Array, 
     met = np.empty(dimension, np.int32)  # the dimensions that the text has met
     seen = np.zeros(dimension, np.bool_)
     starts = np.zeros(texts + 1, np.int64)
-    # Two features for each byte, and one dimension for a text that has none.
-    most = 2 * (offsets[texts] - offsets[0]) + texts
+    # A trigram for each character, and one dimension for a text that has none.
+    most = (offsets[texts] - offsets[0]) + texts
     dimensions = np.empty(most, np.int32)
     weights = np.empty(most, np.float32)
     end_of_all = 0
@@ -141,12 +140,10 @@ def _add_word(word: Array, size: int, digit: bool, sums: Array, met: Array, seen
     weight = _WITH_DIGIT if digit else _PLAIN
     word[0] = _EDGE
     word[size] = _EDGE
-    whole = _WORD
     for place in range(1, size):
-        whole = (whole ^ word[place]) * _FACTOR
         trigram = (((word[place - 1] * _FACTOR) ^ word[place]) * _FACTOR) ^ word[place + 1]
         count = _add(trigram, weight, sums, met, seen, count)
-    return _add(whole, weight, sums, met, seen, count)
+    return count
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Spelling: words and their trigrams of characters, hashed into two thousand dimensions. No model is needed.
+"""Spelling: the trigrams of a text's words, hashed into two thousand dimensions. No model is needed.
 
 Typing errors, other word orders, endings and formats change few of a text's trigrams. Words with digits weigh more:
 "2008 election" and "2012 election" are as alike as two texts can be, and are not the same.
@@ -19,7 +19,7 @@ class NGrams:
     version = 1
     dimension = 2048
     metric = "euclidean"
-    spread = 0.15
+    spread = 0.145
 
     def embed(self, texts: Texts) -> Array:
         found = self.embed_sparse(texts)

@@ -45,11 +45,15 @@ class Clusters:
         # Heads have length 1 as their vectors do: near means a large product.
         least = np.float32(1.0 - (radius + _SLACK) ** 2 / 2.0 - _SLACK)
         mine, other = np.nonzero(heads[rows] @ theirs.T >= least)
-        mine, other = rows[mine], places[other]
-        squared = np.empty(len(mine))
-        for start in range(0, len(mine), _PAIRS):
-            part = slice(start, start + _PAIRS)
-            difference = queries[mine[part]].astype(np.float64) - self._arrays.vectors[other[part]]
-            squared[part] = np.einsum("ij,ij->i", difference, difference)
-        near = squared <= radius * radius
-        return mine[near], other[near], squared[near]
+        return near_pairs(queries, self._arrays.vectors, rows[mine], places[other], radius)
+
+
+def near_pairs(queries: Array, vectors: Array, mine: Array, other: Array, radius: float) -> tuple[Array, Array, Array]:
+    """The pairs at most `radius` apart and their squared distances, in float64."""
+    squared = np.empty(len(mine))
+    for start in range(0, len(mine), _PAIRS):
+        part = slice(start, start + _PAIRS)
+        difference = queries[mine[part]].astype(np.float64) - vectors[other[part]]
+        squared[part] = np.einsum("ij,ij->i", difference, difference)
+    near = squared <= radius * radius
+    return mine[near], other[near], squared[near]

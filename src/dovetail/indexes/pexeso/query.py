@@ -79,7 +79,7 @@ class PexesoReader:
     def _lists(self) -> Lists:
         arrays = self.arrays
         return Lists(
-            arrays.list_starts, arrays.list_places, arrays.list_weights, arrays.texts,
+            arrays.list_starts, arrays.list_places, arrays.list_weights,
             lambda places: self.space.sparse(self.tokens.tokens(arrays.text_tokens[places])),
         )  # fmt: skip
 

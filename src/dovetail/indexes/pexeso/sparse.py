@@ -22,13 +22,12 @@ class Lists:
     starts: Array
     places: Array
     weights: Array
-    texts: int
     vectors: Callable[[Array], Sparse]
 
     def within(self, queries: Sparse, radius: float, allowed: Array) -> tuple[Array, Array, Array]:
         """Queries, places and squared distances of all pairs at most `radius` apart; by query."""
         least = 1.0 - radius * radius / 2.0
-        found = []
+        found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
         first = 0
         while first < len(queries):
             rest = queries.starts[first:]
@@ -37,18 +36,13 @@ class Lists:
             )
             found.append(self._verified(queries, rows + first, places, radius))
             first += done
-        if not found:
-            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
+        mine, places, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return mine, places, squared
 
     def restricted(self, allowed: Array) -> tuple[Lists, Array]:
         """Lists of the allowed texts alone, and their places here."""
         chosen = np.flatnonzero(allowed)
-        vectors = self.vectors(chosen)
-        starts = running_sum(np.bincount(vectors.dimensions, minlength=len(self.starts) - 1))
-        places, weights = np.empty(starts[-1], np.uint32), np.empty(starts[-1], np.uint8)
-        fill_lists(vectors.starts, vectors.dimensions, vectors.weights, 0, 0, starts[:-1].copy(), places, weights)
-        return Lists(starts, places, weights, len(chosen), lambda some: self.vectors(chosen[some])), chosen
+        return lists_of(self.vectors(chosen), len(self.starts) - 1, lambda some: self.vectors(chosen[some])), chosen
 
     def _verified(self, queries: Sparse, rows: Array, places: Array, radius: float) -> tuple[Array, Array, Array]:
         distinct, which = np.unique(places, return_inverse=True)
@@ -59,3 +53,11 @@ class Lists:
         )  # fmt: skip
         near = squared <= radius * radius
         return rows[near], places[near], squared[near]
+
+
+def lists_of(vectors: Sparse, dimension: int, made: Callable[[Array], Sparse]) -> Lists:
+    """The lists of some vectors, in memory."""
+    starts = running_sum(np.bincount(vectors.dimensions, minlength=dimension))
+    places, weights = np.empty(starts[-1], np.uint32), np.empty(starts[-1], np.uint8)
+    fill_lists(vectors.starts, vectors.dimensions, vectors.weights, 0, 0, starts[:-1].copy(), places, weights)
+    return Lists(starts, places, weights, made)
