@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
@@ -43,6 +44,20 @@ class Sparse:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def take(self, places: Array) -> Sparse:
+        """Some of the vectors."""
+        sizes = np.diff(self.starts)[places]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        inside = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes) + np.repeat(self.starts[places], sizes)
+        return Sparse(starts, self.dimensions[inside], self.weights[inside])
+
+    def weighted(self, factors: Array) -> Sparse:
+        """With each dimension taken times its factor (none is 0), and brought to length 1 again."""
+        weights = self.weights * factors[self.dimensions]
+        rows = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=len(self)))
+        return Sparse(self.starts, self.dimensions, (weights / lengths[rows]).astype(np.float32))
 
 
 @runtime_checkable

@@ -77,12 +77,7 @@ class Asked:
 
     def some(self, places: Array) -> Vectors:
         """The vectors of some of the texts."""
-        if not isinstance(self.vectors, Sparse):
-            return self.vectors[places]
-        sizes = np.diff(self.vectors.starts)[places]
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        inside = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes) + np.repeat(self.vectors.starts[places], sizes)
-        return Sparse(starts, self.vectors.dimensions[inside], self.vectors.weights[inside])
+        return self.vectors.take(places) if isinstance(self.vectors, Sparse) else self.vectors[places]
 
 
 def similar(
