@@ -40,7 +40,9 @@ def made_up(number: int, seed: int = 1) -> list[str]:
     generator = random.Random(seed)
     found: dict[str, None] = {}
     while len(found) < number:
-        words = ["".join(generator.choices(syllables, k=generator.randint(2, 4))) for _ in range(generator.randint(1, 3))]
+        words = [
+            "".join(generator.choices(syllables, k=generator.randint(2, 4))) for _ in range(generator.randint(1, 3))
+        ]
         found[" ".join(words)] = None
     return list(found)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _GROUPS_A_BATCH = 8
 # Of an index and what building it sets aside, at most about: bytes in any case, and for a byte that is read.
 _DISK_BYTES = 100_000
-_DISK_SHARE = 3.5
+_DISK_SHARE = 4.5
 
 
 @dataclass(frozen=True)
