@@ -70,7 +70,7 @@ def exact_and_semantic(index: Path) -> Any:
     exact = dovetail("search", "transport/flights.csv", "--on", "tailnum", "--index", index, "--json").json
     near = dovetail("search", "geo/us-states.csv", "--how", "semantic", "--index", index, "--json").json
     assert exact["hits"] and near["hits"]
-    return {**exact, "hits": exact["hits"] + near["hits"]}
+    return {**near, **exact, "hits": exact["hits"] + near["hits"]}
 
 
 @pytest.fixture(scope="module")

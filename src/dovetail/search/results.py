@@ -163,7 +163,7 @@ class Hits(Rows[Hit]):
             "how": self.how,
             "exact": self.exact,
             "seconds": round(self.seconds, 6),
-            "note": self.note or None,
+            **({"note": self.note or None} if self.how == "semantic" else {}),
             "hits": self.to_dicts(),
         }
 
