@@ -140,3 +140,23 @@ def letters(monkeypatch):
     from dovetail.embedders import EMBEDDERS
 
     monkeypatch.setitem(EMBEDDERS, "letters", Letters)
+
+
+def test_an_index_of_dense_vectors_is_whole_and_compacts(hotels, tmp_path):
+    with without_spark():
+        index(hotels / "lake", tmp_path / "idx", embedder="letters")
+        dovetail.remove(tmp_path / "idx", "planets.csv")
+        before = dovetail.open(tmp_path / "idx").search(MEMBERS, on="address", how="semantic", k=5)
+        dovetail.compact(tmp_path / "idx")
+    assert dovetail.verify(tmp_path / "idx").problems == ()
+    after = dovetail.open(tmp_path / "idx").search(MEMBERS, on="address", how="semantic", k=5)
+    assert before.to_dicts() == after.to_dicts() != []
+
+
+def test_abbreviations_of_a_users_own_are_frozen_with_the_index(hotels, tmp_path):
+    (tmp_path / "mine.tsv").write_text("vns\tvenus\n", encoding="utf-8")
+    with without_spark():
+        index(hotels / "lake", tmp_path / "idx", abbreviations=tmp_path / "mine.tsv")
+    hits = dovetail.open(tmp_path / "idx").search(["the VNS", "saturn"], how="semantic", tau=0.08, k=1)
+    assert hits[0].table == "planets.csv"
+    assert {pair.matched for pair in hits[0].mapping} == {"venus", "saturn"}
