@@ -17,6 +17,7 @@ from dovetail._storage.verify import Verification, verify_index
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.catalog.statistics import Skipped, failed_tables, statistics_of
 from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.graph.candidates import KeyCandidates
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.dependencies import Dependencies
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
@@ -24,6 +25,7 @@ from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
 from dovetail.graph.keys import ASKED
 from dovetail.graph.nary import NaryDependencies
 from dovetail.graph.network import Graph, join_graph
+from dovetail.graph.spread import spread
 from dovetail.join.equi import Joined
 from dovetail.join.verb import On, join_with
 from dovetail.lake.listing import matches
@@ -255,18 +257,23 @@ class Lake:
         non_unique: bool = False,
         null_equal: bool = False,
         nary: int = 1,
+        master: str | None = None,
     ) -> Dependencies | NaryDependencies:
         """The inclusion dependencies of the whole lake, best first: columns whose values all stand in another. Exact.
 
         With `partial`, also those of which at least this share stands there. Left out are columns without values or of
         whole numbers, referenced columns that repeat values or of which less than `coverage` is in use, unless asked
         for. `null_equal` takes null for a value. With `nary`, dependencies of two to so many columns together.
+        `master` is a Spark master to spread the work over; without it, threads of this process find them.
         """
         filters = Filters(not null_columns, not integers, not non_unique, as_share(coverage))
         question = Question(filters, as_share(partial), null_equal)
         if nary > 1:
+            if master:
+                raise InputError("Dependencies of several columns are found in this process: leave the master out.")
             return NaryDependencies(LakeColumns(self.segments), question, nary)
-        return Dependencies(inclusions(self.segments, question))
+        found = inclusions(self.segments, question)
+        return Dependencies(found, spread(self._snapshot, question, master) if master else None)
 
     def foreign_keys(self, min_score: float = LIKELY) -> ForeignKeys:
         """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
@@ -274,6 +281,10 @@ class Lake:
         The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
         """
         return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+
+    def keys(self) -> KeyCandidates:
+        """Columns, alone or a few together, that tell the rows of their table apart, the likeliest keys first."""
+        return KeyCandidates(self.foreign_keys())
 
     def graph(self, min_score: float = LIKELY) -> Graph:
         """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
