@@ -37,7 +37,7 @@ _SHOWN_COLUMNS = 8
 @click.option(
     "--on",
     metavar="MINE=THEIRS,…",
-    help="With --index: the columns to join on, several with commas; without it, the best pair is found.",
+    help="With --index, or one pair with --by semantic: the columns to join on, several with commas; else found.",
 )
 @click.option("--how", type=click.Choice(list(KINDS)), help="With --index: the kind of join; left without it.")
 @click.option(
@@ -70,7 +70,8 @@ def join_command(
     """Join LEFT (a file, or a table of the lake) with RIGHT, a table of INDEX, on equal values as search counts them.
 
     Without an index, both are files, and the way is found: columns of equal values, a transformation of one table's
-    columns that gives the key of the other, or likeness for the rows that are left.
+    columns that gives the key of the other, or likeness for the rows that are left. With --by semantic, rows go to
+    what is nearest in spelling.
 
     \b
     Example:
@@ -78,6 +79,7 @@ def join_command(
       dovetail join sales.csv weather.csv --index ./idx --on town=city,day=date
       dovetail join presidents.csv approval.csv --explain --save program.json
     """
+    semantic = by == "semantic" and not index
     of_files = {
         "--by": None if by == "transform" else by,
         "--pairs": pairs,
@@ -85,11 +87,11 @@ def join_command(
         "--save": save,
         "--program": program,
     }
-    _refuse_mixture(index, {"--on": on, "--how": how}, {**of_files, "--explain": explain})
+    _refuse_mixture(index, {"--on": None if semantic else on, "--how": how}, {**of_files, "--explain": explain})
     if by and program:
         raise InputError("--by looks for a way to join, --program has one: leave one of them out.")
     write = _writer(output) if output else None
-    joined = _with_lake(index, left, right, on, how, by) if index else _two(left, right, by, equal, program)
+    joined = _with_lake(index, left, right, on, how, by) if index else _two(left, right, by, equal, program, on)
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
@@ -122,10 +124,13 @@ def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | No
     return lake.join(left, hits[0], how=how or "left")
 
 
-def _two(left: str, right: str, by: str | None, equal: str | None, program: Path | None) -> TwoTables:
-    mine, sign, theirs = (equal or "").partition("=")
-    pair = (mine, theirs if sign else mine) if equal else None
-    return join(left, right, Transformation.load(program) if program else by, pair)
+def _two(left: str, right: str, by: str | None, equal: str | None, program: Path | None, on: str | None) -> TwoTables:
+    return join(left, right, Transformation.load(program) if program else by, _pair(equal), _pair(on))
+
+
+def _pair(columns: str | None) -> tuple[str, str] | None:
+    mine, equals, theirs = (columns or "").partition("=")
+    return (mine, theirs if equals else mine) if columns else None
 
 
 def _save(joined: TwoTables, path: Path) -> None:

@@ -8,7 +8,12 @@ from dovetail.cli.output import count
 from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.two_tables import TwoTables
 
-_WAYS = {"equal": "on equal values", "transform": "after a transformation", "fuzzy": "by likeness"}
+_WAYS = {
+    "equal": "on equal values",
+    "transform": "after a transformation",
+    "fuzzy": "by likeness",
+    "semantic": "by near vectors",
+}
 _LABELS = {"words": "In words", "python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -89,11 +89,18 @@ def equi_join(
     how: str,
     data: Any = None,
     first: int | None = None,
+    mapping: Mapping[str, str] | None = None,
 ) -> Joined:
-    """Join on equal tokens in every pair of columns. Null never joins. With `first`, only so many rows are joined."""
+    """Join on equal tokens in every pair of columns. Null never joins. With `first`, only so many rows are joined.
+
+    With a `mapping`, a token of the left table joins the one that it is mapped to, and no other.
+    """
     if how not in KINDS:
         raise InputError(f"There is no join {how!r}. The kinds are: {', '.join(KINDS)}.")
-    codes = _key_codes([_common_codes(_tokens(left[mine]), _tokens(right[theirs])) for mine, theirs in on])
+    tokens = [(_tokens(left[mine]), _tokens(right[theirs])) for mine, theirs in on]
+    if mapping is not None:
+        tokens = [(_mapped(mine, mapping), theirs) for mine, theirs in tokens]
+    codes = _key_codes([_common_codes(*pair) for pair in tokens])
     mine, theirs = ((a >= 0) & np.isin(a, b) for a, b in (codes, codes[::-1]))
     lost = left.select([pair[0] for pair in on]).filter(pa.array(~mine & (codes[0] >= 0)))
     if first is not None:
@@ -127,6 +134,12 @@ def _tokens(column: pa.ChunkedArray) -> pa.ChunkedArray:
     column_type = decide(count_values(column).evidence)
     chunks = [normalise(chunk, column_type).cast(pa.large_string()) for chunk in column.chunks]
     return pa.chunked_array(chunks, pa.large_string())
+
+
+def _mapped(tokens: pa.ChunkedArray, mapping: Mapping[str, str]) -> pa.ChunkedArray:
+    """Tokens that are not mapped become null."""
+    mine, theirs = (pa.array(side, pa.large_string()) for side in (list(mapping), list(mapping.values())))
+    return theirs.take(pc.index_in(tokens, mine)) if len(mine) else pa.nulls(len(tokens), pa.large_string())
 
 
 def _common_codes(left: pa.ChunkedArray, right: pa.ChunkedArray) -> tuple[Any, Any]:

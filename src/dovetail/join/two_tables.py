@@ -16,6 +16,7 @@ from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.join.equi import MOST_ROWS, Joined
 from dovetail.join.fuzzy.columns import likely_ways, together
 from dovetail.join.fuzzy.constrained import fuzzy_matches
+from dovetail.join.semantic import SemanticPairs, semantic_pairs
 from dovetail.join.transform.composite import discover_composite
 from dovetail.join.transform.discover import Discovery, discover
 from dovetail.join.transform.explain import explained, in_words
@@ -24,14 +25,14 @@ from dovetail.join.transform.text import join_keys
 from dovetail.join.transformation import Transformation
 from dovetail.search.query import as_batches, read_file
 
-WAYS = ("equal", "transform", "fuzzy")
+WAYS = ("equal", "transform", "fuzzy", "semantic")
 _LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it
 Columns = dict[str, list[str | None]]
 
 
 @dataclass(frozen=True)
 class TwoTables:
-    """Two tables joined, and how: `way` is equal, transform or fuzzy. Likeness also joins what the others leave."""
+    """Two tables joined, and how: `way` is one of WAYS. Likeness also joins what the first two leave."""
 
     left: pa.Table = field(repr=False)
     right: pa.Table = field(repr=False)
@@ -97,23 +98,34 @@ class TwoTables:
 
 
 def join(
-    left: Any, right: Any, by: str | Transformation | None = None, equal: str | tuple[str, str] | None = None
+    left: Any,
+    right: Any,
+    by: str | Transformation | None = None,
+    equal: str | tuple[str, str] | None = None,
+    on: tuple[str, str] | None = None,
 ) -> TwoTables:
-    """Join two tables (paths or frames) whose columns nobody names.
+    """Join two tables (paths or frames) whose columns nobody names; for `by="semantic"`, `on` may name them.
 
-    `by` allows one way only: equal values, a learned transformation, or likeness. Without it, a transformation
-    (which may be none at all: equal values) is looked for, and likeness joins the rows that it leaves. With likeness
-    alone, `equal` names a column (of both, or one of each) that must be equal beside it. `by` may also be a
-    transformation that was learned before: then nothing is looked for.
+    `by` allows one way only: equal values, a learned transformation, likeness, or near vectors (semantic). Without it,
+    a transformation (which may be none at all: equal values) is looked for, and likeness joins the rows that it leaves.
+    With likeness alone, `equal` names a column (of both, or one of each) that must be equal beside it. `by` may also be
+    a transformation that was learned before: then nothing is looked for.
     """
     if isinstance(by, str) and by not in WAYS:
         raise InputError(f"There is no way {by!r}. The ways are: {', '.join(WAYS)}.")
+    if on is not None and by != "semantic":
+        raise InputError("Columns are named for a semantic join of two tables, or for a join with a table of the lake.")
     begun = time.perf_counter()
     tables = [_rows(data) for data in (left, right)]
     sides = _columns(tables[0]), _columns(tables[1])
+    for name, side in zip(on or (), sides, strict=False):
+        if name not in side:
+            raise UnknownName(unknown("There is no column", name, list(side)))
     found = _Found(sides, _equal_columns(equal, by, sides))
     if isinstance(by, Transformation):
         found.transform(_known(by, sides))
+    elif by == "semantic":
+        found.semantic(semantic_pairs(*sides, on))
     elif by != "fuzzy":
         learned = discover(*sides, only_equal=by == "equal")
         found.transform(learned or (None if by == "equal" else discover_composite(*sides)))
@@ -157,6 +169,7 @@ class _Found:
         self.discovery: Discovery | None = None
         self.pairs: list[tuple[int, int]] = []  # source, target
         self.alike = 0
+        self.way: str | None = None  # where it is known from the start
         self.reversed = False
         self.columns: tuple[tuple[str, ...], tuple[str, ...]] = (), ()  # of source and target
 
@@ -181,6 +194,12 @@ class _Found:
             keys = dict(zip(waiting, join_keys(program.apply(part)), strict=True))
             self._add((row, rows_of[key]) for row, key in keys.items() if key in rows_of)
             waiting = [row for row, key in keys.items() if key not in rows_of]
+
+    def semantic(self, pairs: SemanticPairs | None) -> None:
+        if pairs is not None:
+            self.columns = (pairs.left_column,), (pairs.right_column,)
+            self._add((row, [other]) for row, other in pairs.rows)
+        self.way = "semantic"
 
     def fuzzy(self, least: float) -> None:
         """Joins the rows that are left, by what the best program makes of them, or else by the likeliest columns.
@@ -234,7 +253,7 @@ class _Found:
         columns = (of_target, of_source) if self.reversed else (of_source, of_target)
         programs = self.discovery.programs if self.discovery else ()
         plain = bool(programs) and all(program.is_identity for program in programs)
-        way = "fuzzy" if not programs else "equal" if plain else "transform"
+        way = self.way or ("fuzzy" if not programs else "equal" if plain else "transform")
         side = ("right" if self.reversed else "left") if programs and not plain else None
         shown = () if plain else programs
         key = self.discovery.key if self.discovery else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,9 @@ def join_with(
     on: On | None = None,
     how: str = "left",
     first: int | None = None,
+    mapping: Mapping[str, str] | None = None,
 ) -> Joined:
-    """`data` joined with a table of the lake. With `first`, only so many rows are joined."""
+    """`data` joined with a table of the lake. With `first`, only so many rows are joined; with a `mapping`, by it."""
     segment, number = find_table(segments, table, "The index has no table")
     best = _best_columns(segments, data, table) if on is None else None
     left = _rows(data, segments)
@@ -44,7 +45,7 @@ def join_with(
         for side, name in zip((left, right), pair, strict=True):
             if name not in side.column_names:
                 raise UnknownName(unknown("There is no column", name, side.column_names))
-    return equi_join(left, right, pairs, how, mine, first)
+    return equi_join(left, right, pairs, how, mine, first, mapping)
 
 
 def _pairs(on: str | Pair | Sequence[str | Pair], mine: list[str], theirs: list[str]) -> list[Pair]:
