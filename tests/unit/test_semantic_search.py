@@ -99,7 +99,7 @@ def test_nothing_is_said_in_a_sentence(hotels):
         ({"how": "semantic", "tau": 0.5}, "at most 0.1"),
         ({"how": "semantic", "tau": "six"}, "must be a share"),
         ({"how": "semantic", "fast": True}, "exact search"),
-        ({"how": "meaning"}, "exact, semantic"),
+        ({"how": "meaning"}, "exact, transform, semantic"),
         ({"tau": 0.06}, "--how semantic"),
         ({"how": "semantic", "on": "age"}, "has no texts"),
         ({"how": "semantic", "on": ["name", "address"]}, "one column"),
