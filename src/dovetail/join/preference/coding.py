@@ -1,0 +1,82 @@
+"""Columns as numbers: the same number where the same token stands, whichever table and column it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.indexes.tokens.core import hash_tokens
+from dovetail.search.query import QueryColumn, QueryTable
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """The columns that share a token with another table. -1 is null, or a token that no other table has."""
+
+    rows: int
+    columns: tuple[int, ...]  # their places in the table
+    codes: Array  # a row for each of the columns
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+
+@dataclass(frozen=True)
+class Coded:
+    tables: tuple[CodedTable, ...]
+    size: int  # how many codes there are
+
+
+def code_tables(tables: Sequence[QueryTable]) -> Coded:
+    """Codes of all tables together. Hashes tell cheaply which tokens can be shared; the tokens themselves decide."""
+    hashes = [[hash_tokens(column.tokens) for column in table.columns] for table in tables]
+    shared = _in_several([np.unique(np.concatenate([np.empty(0, np.uint64), *each])) for each in hashes])
+    kept = [[np.flatnonzero(_is_in(each, shared)) for each in of_table] for of_table in hashes]
+    parts = [
+        column.tokens.take(pa.array(places)).cast(pa.large_string())
+        for table, of_table in zip(tables, kept, strict=True)
+        for column, places in zip(table.columns, of_table, strict=True)
+    ]
+    encoded = pa.chunked_array(parts, pa.large_string()).combine_chunks().dictionary_encode()
+    numbers = encoded.indices.to_numpy().astype(np.int32)
+    start = 0
+    coded = []
+    for table, of_table in zip(tables, kept, strict=True):
+        codes = []
+        for column, places in zip(table.columns, of_table, strict=True):
+            codes.append(_codes(column, places, numbers[start : start + len(places)]) if len(places) else None)
+            start += len(places)
+        used = tuple(place for place, each in enumerate(codes) if each is not None)
+        stacked = np.stack([codes[place] for place in used]) if used else np.empty((0, table.rows), np.int32)
+        coded.append(CodedTable(table.rows, used, stacked))
+    return Coded(tuple(coded), len(encoded.dictionary))
+
+
+def _in_several(hashes: list[Array]) -> Array:
+    """Those that more than one table has, ascending."""
+    found, tables = np.unique(np.concatenate(hashes), return_counts=True)
+    several: Array = found[tables > 1]
+    return several
+
+
+def _is_in(hashes: Array, shared: Array) -> Array:
+    if not len(shared):
+        return np.zeros(len(hashes), bool)
+    places = np.minimum(np.searchsorted(shared, hashes), len(shared) - 1)
+    found: Array = shared[places] == hashes
+    return found
+
+
+def _codes(column: QueryColumn, places: Array, numbers: Array) -> Array:
+    code_of = np.full(column.size + 1, -1, np.int32)  # the last place is for null, whose code is -1
+    code_of[places] = numbers
+    codes: Array = code_of[column.codes()]
+    return codes

@@ -1,0 +1,92 @@
+"""The five preferences: what each wants of a join, and the most that any further column could make of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_DIGITS = 9  # sums of logarithms come in different orders; what differs by less is equal
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A join, counted. A joining group is a key with all the rows that have it, on every side."""
+
+    matched: tuple[int, ...]  # rows of each table with a partner
+    rows: int  # of the inner join
+    groups: int
+    spread: float  # the sum of n log2 n over the groups, n the joined rows of each
+    most_groups: int  # that further columns could part these into
+    all_rows: int  # of all tables together
+
+    @property
+    def covered(self) -> int:
+        return sum(self.matched)
+
+    @property
+    def least_rows(self) -> int:
+        """Of a join that keeps every row that has a partner."""
+        return self.covered - self.most_groups if len(self.matched) == 2 else max(self.matched)
+
+
+@dataclass(frozen=True)
+class Preference:
+    """`bound` is at least the score of every predicate that has more columns; so is `least_rows` at most its rows,
+    as far as its score reaches the bound."""
+
+    name: str
+    symbol: str
+    wants: str
+    score: Callable[[Joined], float]
+    bound: Callable[[Joined], float]
+    least_rows: Callable[[Joined], int]
+
+
+def _entropy(joined: Joined) -> float:
+    return round(math.log2(joined.rows) - joined.spread / joined.rows, _DIGITS)
+
+
+def _compactness(joined: Joined) -> float:
+    """Rows of the tables less those of their full outer join."""
+    return joined.covered - joined.rows
+
+
+def _strength(joined: Joined) -> float:
+    """The harmonic mean of coverage and strength."""
+    return round(2 * joined.covered / (len(joined.matched) * joined.rows + joined.all_rows), _DIGITS)
+
+
+def _strongest(joined: Joined) -> float:
+    """Each row that has a partner keeps it, and the join has as few rows as that allows."""
+    return round(2 * joined.covered / (len(joined.matched) * joined.least_rows + joined.all_rows), _DIGITS)
+
+
+def _compactest(joined: Joined) -> float:
+    """Of two tables a group adds 1 - (r - 1)(s - 1), at most 1; of more, rows may stand in several groups."""
+    return joined.most_groups if len(joined.matched) == 2 else joined.covered - max(joined.matched)
+
+
+_LIST = (
+    Preference(
+        "coverage", "h1", "as many rows of the tables as possible have a partner",
+        lambda joined: joined.covered, lambda joined: joined.covered, lambda joined: joined.least_rows,
+    ),
+    Preference(
+        "groups", "h2", "as many distinct keys as possible join",
+        lambda joined: joined.groups, lambda joined: joined.most_groups, lambda joined: joined.most_groups,
+    ),
+    Preference(
+        "compact", "h3", "the full outer join has as few rows as possible",
+        _compactness, _compactest, lambda joined: joined.most_groups if len(joined.matched) == 2 else 1,
+    ),
+    Preference(
+        "balance", "h4", "joined rows are spread evenly over many keys (entropy)",
+        _entropy, lambda joined: round(math.log2(joined.most_groups), _DIGITS), lambda joined: joined.most_groups,
+    ),
+    Preference(
+        "strength", "h5", "many rows have a partner, and few have several (harmonic mean)",
+        _strength, _strongest, lambda joined: joined.least_rows,
+    ),
+)  # fmt: skip
+PREFERENCES = {preference.name: preference for preference in _LIST}
