@@ -59,7 +59,7 @@ def _measure(name: str, pairs: list[TablePair], seconds: float, shown: bool) -> 
 def _best(coded: Coded, preference, seconds: float, names):
     best = best_predicates(coded, preference, 1, seconds)
     pairs = best.predicates[0].pairs if best.predicates else ()
-    return frozenset((names[0][a], names[1][b]) for a, b in pairs), best.complete
+    return frozenset((names[0][a], names[1][b]) for _, a, _, b in pairs), best.complete
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ from dovetail.join.preference.kernels import children, first_rows, holds, meet, 
 from dovetail.join.preference.scores import Joined
 
 Array = npt.NDArray[Any]
-Pair = tuple[int, int]
-"""Places among the coded columns of the left and of the right table."""
+Pair = tuple[int, int, int, int]
+"""A table and its coded column, a later table and its coded column; of two tables, 0 and 1."""
 
 
 class TwoCoded:
     """Two coded tables, with the rows of each column by code, sorted once."""
+
+    passed_over = False
 
     def __init__(self, coded: Coded) -> None:
         self.left, self.right = coded.tables
@@ -30,6 +32,13 @@ class TwoCoded:
     def root(self) -> Groups:
         """All rows in one group: the predicate without a pair."""
         return Groups(self, np.zeros(self.left.rows, np.int32), np.zeros(self.right.rows, np.int32), 1)
+
+    def pairs(self) -> list[Pair]:
+        return [(0, a, 1, b) for a in range(self.left.width) for b in range(self.right.width)]
+
+    def joined(self, pairs: Sequence[Pair]) -> Joined | None:
+        """The join on these pairs, counted; None where nothing joins."""
+        return self.groups(pairs[:-1]).children(pairs[-1:]).get(pairs[-1])
 
     def groups(self, pairs: Sequence[Pair]) -> Groups:
         found = self.root
@@ -47,17 +56,18 @@ class Groups:
     def part(self, pair: Pair) -> Groups:
         """The groups that also agree on one more pair of columns."""
         left, right = np.empty_like(self.left), np.empty_like(self.right)
-        number = meet(self._parted(0, pair[0]), self._parted(1, pair[1]), left, right)
+        number = meet(self._parted(0, pair[1]), self._parted(1, pair[3]), left, right)
         return Groups(self.tables, left, right, number)
 
     def children(self, pairs: Sequence[Pair]) -> dict[Pair, Joined]:
         """What adding each of the pairs gives; those with which nothing joins are left out."""
         if not pairs:
             return {}
-        used = [sorted({pair[side] for pair in pairs}) for side in (0, 1)]
+        used = sorted({pair[1] for pair in pairs}), sorted({pair[3] for pair in pairs})
+        places = {pair: (used[0].index(pair[1]), used[1].index(pair[3])) for pair in pairs}
         wanted = np.zeros((len(used[0]), len(used[1])), np.bool_)
-        for a, b in pairs:
-            wanted[used[0].index(a), used[1].index(b)] = True
+        for place in places.values():
+            wanted[place] = True
         lists = [self._parted(side, column)[1:] for side in (0, 1) for column in used[side]]
         keys = np.concatenate([each[0] for each in lists])
         counts = np.concatenate([np.diff(each[1]) for each in lists])
@@ -66,11 +76,10 @@ class Groups:
         spreads = np.zeros(wanted.shape)
         children(keys, counts, ends, len(used[0]), wanted, numbers, spreads)
         found = {}
-        for a, b in pairs:
-            place = used[0].index(a), used[1].index(b)
+        for pair, place in places.items():
             left, right, rows, groups, most = numbers[place].tolist()
             if groups:
-                found[a, b] = Joined((left, right), rows, groups, float(spreads[place]), most, self.tables.all_rows)
+                found[pair] = Joined((left, right), rows, groups, float(spreads[place]), most, self.tables.all_rows)
         return found
 
     def closure(self, pairs: Sequence[Pair]) -> list[Pair]:
@@ -78,8 +87,8 @@ class Groups:
         left, right = self.tables.left.codes, self.tables.right.codes
         firsts = first_rows(self.left, self.number), first_rows(self.right, self.number)
         return [
-            (a, b)
-            for a, b in pairs
+            (0, a, 1, b)
+            for _, a, _, b in pairs
             if holds(left[a], self.left, right[b], firsts[1]) and holds(right[b], self.right, left[a], firsts[0])
         ]
 

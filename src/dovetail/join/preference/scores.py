@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+Rank = tuple[float, int, int]
+"""Best first: the score, then rows of the tables that have a partner (both negative), then joined rows."""
+
 _DIGITS = 9  # sums of logarithms come in different orders; what differs by less is equal
 
 
@@ -19,6 +22,7 @@ class Joined:
     spread: float  # the sum of n log2 n over the groups, n the joined rows of each
     most_groups: int  # that further columns could part these into
     all_rows: int  # of all tables together
+    connected: bool = True  # no table stands for itself
 
     @property
     def covered(self) -> int:
@@ -32,15 +36,20 @@ class Joined:
 
 @dataclass(frozen=True)
 class Preference:
-    """`bound` is at least the score of every predicate that has more columns; so is `least_rows` at most its rows,
-    as far as its score reaches the bound."""
+    """`bound` is at least the score of every predicate that has more columns."""
 
     name: str
     symbol: str
     wants: str
     score: Callable[[Joined], float]
     bound: Callable[[Joined], float]
-    least_rows: Callable[[Joined], int]
+
+    def rank(self, joined: Joined) -> Rank:
+        return -self.score(joined), -joined.covered, joined.rows
+
+    def best_rank(self, joined: Joined) -> Rank:
+        """No predicate that has more columns has a better one: it covers no more rows, and if as many, in no fewer."""
+        return -self.bound(joined), -joined.covered, joined.least_rows
 
 
 def _entropy(joined: Joined) -> float:
@@ -70,23 +79,25 @@ def _compactest(joined: Joined) -> float:
 _LIST = (
     Preference(
         "coverage", "h1", "as many rows of the tables as possible have a partner",
-        lambda joined: joined.covered, lambda joined: joined.covered, lambda joined: joined.least_rows,
+        lambda joined: joined.covered, lambda joined: joined.covered,
     ),
     Preference(
         "groups", "h2", "as many distinct keys as possible join",
-        lambda joined: joined.groups, lambda joined: joined.most_groups, lambda joined: joined.most_groups,
+        lambda joined: joined.groups, lambda joined: joined.most_groups,
     ),
     Preference(
         "compact", "h3", "the full outer join has as few rows as possible",
-        _compactness, _compactest, lambda joined: joined.most_groups if len(joined.matched) == 2 else 1,
+        _compactness, _compactest,
     ),
     Preference(
         "balance", "h4", "joined rows are spread evenly over many keys (entropy)",
-        _entropy, lambda joined: round(math.log2(joined.most_groups), _DIGITS), lambda joined: joined.most_groups,
+        _entropy, lambda joined: round(math.log2(joined.most_groups), _DIGITS),
     ),
     Preference(
         "strength", "h5", "many rows have a partner, and few have several (harmonic mean)",
-        _strength, _strongest, lambda joined: joined.least_rows,
+        _strength, _strongest,
     ),
 )  # fmt: skip
 PREFERENCES = {preference.name: preference for preference in _LIST}
+DEFAULT = "strength"
+"""Measured best on average: docs/algorithms/schemaless.md."""
