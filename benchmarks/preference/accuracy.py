@@ -15,10 +15,10 @@ from pathlib import Path
 
 from databases import TablePair, declared, f1, tpch
 
-from dovetail.join.preference.coding import Coded, code_tables
+from dovetail.join.preference.predicates import named_predicates
 from dovetail.join.preference.scores import PREFERENCES
-from dovetail.join.preference.search import best_predicates
 from dovetail.search.query import query_table
+
 
 
 def main() -> None:
@@ -31,35 +31,28 @@ def main() -> None:
     databases = {"TPC-H": tpch(options.tpch)} if options.tpch else {}
     for folder in sorted(options.relational.glob("*/")) if options.relational else ():
         databases[folder.name] = declared(folder)
-    print(f"{'database':14}{'pairs':>6}" + "".join(f"{name:>10}" for name in PREFERENCES) + f"{'s/pair':>8}  cut short")
+    heads = "".join(f"{name:>10}" for name in PREFERENCES)
+    print(f"{'database':14}{'pairs':>6}{heads}{'s/pair':>8}  cut short")
     for name, pairs in databases.items():
         _measure(name, pairs, options.seconds, options.pairs)
 
 
 def _measure(name: str, pairs: list[TablePair], seconds: float, shown: bool) -> None:
     scores: dict[str, list[float]] = {preference: [] for preference in PREFERENCES}
-    spent = 0.0
-    cut = 0
+    spent, cut = 0.0, 0
     for pair in pairs:
         tables = [query_table(pair.left, ()), query_table(pair.right, ())]
-        coded = code_tables(tables)
-        names = [[table.columns[place].name for place in each.columns] for table, each in zip(tables, coded.tables)]
-        for preference in PREFERENCES.values():
+        for preference in PREFERENCES:
             begun = time.perf_counter()
-            found, complete = _best(coded, preference, seconds, names)
+            answer = named_predicates(tables, preference, 1, seconds)
             spent += time.perf_counter() - begun
-            cut += not complete
-            scores[preference.name].append(f1(found, pair.truths))
-            if shown and scores[preference.name][-1] < 1:
-                print(f"  {pair.name}, {preference.name}: {scores[preference.name][-1]:.2f}, {sorted(found)[:4]}", "" if complete else "cut short")
+            cut += not answer.complete
+            found = frozenset((each.left, each.right) for each in answer[0].pairs) if len(answer) else frozenset()
+            scores[preference].append(f1(found, pair.truths))
+            if shown and scores[preference][-1] < 1:
+                print(f"  {pair.name}, {preference}: {scores[preference][-1]:.2f} {sorted(found)[:4]}")
     means = "".join(f"{statistics.mean(values):10.3f}" for values in scores.values())
-    print(f"{name:14}{len(pairs):6}{means}{spent / len(pairs) / len(PREFERENCES):8.2f}  {cut}", flush=True)
-
-
-def _best(coded: Coded, preference, seconds: float, names):
-    best = best_predicates(coded, preference, 1, seconds)
-    pairs = best.predicates[0].pairs if best.predicates else ()
-    return frozenset((names[0][a], names[1][b]) for _, a, _, b in pairs), best.complete
+    print(f"{name:14}{len(pairs):6}{means}{spent / len(pairs) / len(scores):8.2f}  {cut}", flush=True)
 
 
 if __name__ == "__main__":

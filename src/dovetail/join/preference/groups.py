@@ -25,7 +25,7 @@ class TwoCoded:
 
     def __init__(self, coded: Coded) -> None:
         self.left, self.right = coded.tables
-        self.all_rows = self.left.rows + self.right.rows
+        self.sizes = self.left.rows, self.right.rows
         self.by_code = [[rows_by_code(codes, coded.size) for codes in table.codes] for table in coded.tables]
 
     @cached_property
@@ -79,7 +79,7 @@ class Groups:
         for pair, place in places.items():
             left, right, rows, groups, most = numbers[place].tolist()
             if groups:
-                found[pair] = Joined((left, right), rows, groups, float(spreads[place]), most, self.tables.all_rows)
+                found[pair] = Joined((left, right), rows, groups, float(spreads[place]), most, self.tables.sizes)
         return found
 
     def closure(self, pairs: Sequence[Pair]) -> list[Pair]:

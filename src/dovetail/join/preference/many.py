@@ -27,7 +27,7 @@ MOST_KEYS = 20_000_000  # of a predicate; one with more is passed over
 class ManyCoded:
     def __init__(self, coded: Coded, ends: float) -> None:
         self.tables = coded.tables
-        self.all_rows = sum(table.rows for table in coded.tables)
+        self.sizes = tuple(table.rows for table in coded.tables)
         self.passed_over = False  # whether a predicate had too many keys, or the time was over
         self.ends = ends
         self._known = dict(self._single(coded))
@@ -39,12 +39,12 @@ class ManyCoded:
             others = [table for table in range(len(self.tables)) if table not in (x, y)]
             times = math.prod(self.tables[table].rows for table in others)
             for pair, joined in two.root.children(two.pairs()).items() if times else ():
-                matched = [table.rows for table in self.tables]
+                matched = list(self.sizes)
                 matched[x], matched[y] = joined.matched
                 rows = joined.rows * times
                 spread = joined.spread * times + joined.rows * times * math.log2(times)
                 key = frozenset([(x, pair[1], y, pair[3])])
-                yield key, Joined(tuple(matched), rows, joined.groups, spread, rows, self.all_rows, False)
+                yield key, Joined(tuple(matched), rows, joined.groups, spread, rows, self.sizes, False)
 
     @property
     def root(self) -> ManyGroups:
@@ -83,7 +83,7 @@ class ManyCoded:
             rows, groups, spread = rows * mine, groups * len(sizes), spread * mine + logs * rows
             for place, table in enumerate(keys.tables):
                 matched[table] = keys.matched(place)
-        return Joined(tuple(matched), rows, groups, spread, rows, self.all_rows, len(parts) == 1)
+        return Joined(tuple(matched), rows, groups, spread, rows, self.sizes, len(parts) == 1)
 
     def _keys(self, part: Sequence[int], variables: dict[tuple[int, int], int]) -> _Keys | None:
         found: _Keys | None = None

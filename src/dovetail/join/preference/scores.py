@@ -1,4 +1,4 @@
-"""The five preferences: what each wants of a join, and the most that any further column could make of it."""
+"""The preferences: what each wants of a join, and the most that any further column could make of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 Rank = tuple[float, int, int]
 """Best first: the score, then rows of the tables that have a partner (both negative), then joined rows."""
 
+MOST_MATCH = 0.9  # of the rows of a table that refers to a key
 _DIGITS = 9  # sums of logarithms come in different orders; what differs by less is equal
 
 
@@ -21,12 +22,22 @@ class Joined:
     groups: int
     spread: float  # the sum of n log2 n over the groups, n the joined rows of each
     most_groups: int  # that further columns could part these into
-    all_rows: int  # of all tables together
+    sizes: tuple[int, ...]  # all rows of each table
     connected: bool = True  # no table stands for itself
 
     @property
     def covered(self) -> int:
         return sum(self.matched)
+
+    @property
+    def all_rows(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def is_key(self) -> bool:
+        """Whether no row has more than one partner, but for those of the key, and few rows have none."""
+        rows = zip(self.matched, self.sizes, strict=True)
+        return any(mine == self.rows and mine >= MOST_MATCH * size for mine, size in rows)
 
     @property
     def least_rows(self) -> int:
@@ -76,7 +87,20 @@ def _compactest(joined: Joined) -> float:
     return joined.most_groups if len(joined.matched) == 2 else joined.covered - max(joined.matched)
 
 
+def _keyness(joined: Joined) -> float:
+    return joined.is_key + _strength(joined)
+
+
+def _most_keyness(joined: Joined) -> float:
+    enough = any(mine >= MOST_MATCH * size for mine, size in zip(joined.matched, joined.sizes, strict=True))
+    return enough + _strongest(joined)
+
+
 _LIST = (
+    Preference(
+        "key", "", "one side is a key, and 90% of the rows of the other refer to it; then strength",
+        _keyness, _most_keyness,
+    ),
     Preference(
         "coverage", "h1", "as many rows of the tables as possible have a partner",
         lambda joined: joined.covered, lambda joined: joined.covered,
@@ -99,5 +123,5 @@ _LIST = (
     ),
 )  # fmt: skip
 PREFERENCES = {preference.name: preference for preference in _LIST}
-DEFAULT = "strength"
+DEFAULT = "key"
 """Measured best on average: docs/algorithms/schemaless.md."""
