@@ -167,13 +167,16 @@ def starts(segment: OpenSegment, questions: list[Question]) -> list[str]:
         "cheapest cover (ours)": lambda question: cheapest,
     }
     reader = segment.mate
-    sums: dict[str, list[int]] = {name: [] for name in rules}
+    read = "ours, as read: without tables that filter 1 leaves out"
+    sums: dict[str, list[int]] = {name: [] for name in [*rules, read]}
     for question in questions:
         for name, rule in rules.items():
             key = reader._key(question.tokens, question.tuples, rule(question))
             if key is not None:
                 weights = reader.arrays.token_rows[key.ids].astype(np.int64)
                 sums[name].append(int(weights[key.starts].sum()))
+        if key is not None:
+            sums[read].append(search(reader, question).work.items)
     oracle = np.array(sums["best column (its oracle)"], float)
     lines = [
         "| start | posting items, mean | of the oracle's, in all | mean over queries | worst |",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import click
 
 from dovetail import __version__
+from dovetail._compile import tell_of_compiling
 from dovetail.cli.columns import columns_command
 from dovetail.cli.compact import compact_command
 from dovetail.cli.find import find_command
@@ -67,6 +68,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command, by default that of this process, and return its exit code."""
     warnings.showwarning = lambda message, *_: click.echo(f"Note: {message}", err=True)
     logging.getLogger().addHandler(logging.NullHandler())  # an interrupt makes Spark's libraries log tracebacks
+    if sys.stderr.isatty():
+        tell_of_compiling(lambda: click.echo("Compiling for this machine: the first run takes longer.", err=True))
     try:
         return cli.main(arguments, prog_name="dovetail", standalone_mode=False) or 0
     except click.UsageError as error:

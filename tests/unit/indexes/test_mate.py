@@ -17,6 +17,7 @@ from dovetail.indexes.josie import JOSIE
 from dovetail.indexes.mate import MATE, MateReader, Parameters
 from dovetail.indexes.mate.core import SIZES, Hashing, alpha
 from dovetail.indexes.mate.hash_kernels import hash_tokens as hash_into
+from dovetail.indexes.mate.query import MOST_MAPPINGS
 from dovetail.indexes.mate.starts import cheapest, column_items
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.rows import ROWS, RowReader
@@ -112,8 +113,9 @@ def test_equals_brute_force_over_all_mappings(tmp_path_factory, lake, query, k, 
     segment = build(tmp_path_factory.mktemp("mate"), lake, parameters, memory_bytes)
     assert list(MATE.check(segment)) == []
     reader = MateReader(segment)
-    for many in (0, 8):
-        assert ask(reader, query, k=k, floor=floor, many=many) == brute_force(lake, query, k, floor)
+    for many, most_mappings in ((0, MOST_MAPPINGS), (8, MOST_MAPPINGS), (8, 0)):
+        found = ask(reader, query, k=k, floor=floor, many=many, most_mappings=most_mappings)
+        assert found == brute_force(lake, query, k, floor)
     allowed = np.array([data.draw(st.booleans()) for _ in lake])
     dead = [table if alive else [] for table, alive in zip(lake, allowed, strict=True)]
     assert ask(reader, query, k=k, floor=floor, allowed=allowed) == brute_force(dead, query, k, floor)
@@ -227,6 +229,20 @@ def test_effort_has_an_end(tmp_path):
         places = mapping - reader.store.first_columns[table]
         assert overlap == len(set(query) & {tuple(row[place] for place in places) for row in lake[table]}) > 0
     assert reader.search(columns[:2], tuples[:, :2][:1], k=3).work.cut == 0
+
+
+@pytest.mark.parametrize(("width", "columns", "effort"), [(2, 24, 1_000_000), (3, 9, 200_000)])
+def test_small_numbers_in_wide_tables_take_little_effort(tmp_path, width, columns, effort):
+    """Every row holds dozens of the tuples, each in many ways; still a row is looked up once, not once for each."""
+    random = np.random.default_rng(width)
+    lake = [[tuple(map(str, row)) for row in random.integers(0, 12, (80, columns)).tolist()] for _ in range(4)]
+    query = [tuple(map(str, row)) for row in random.integers(0, 12, (150, width)).tolist()]
+    reader = MateReader(build(tmp_path, lake, Parameters()))
+    assert ask(reader, query, k=3) == brute_force(lake, query, 3, 1)
+    names = sorted(map(str, range(12)))
+    tuples = np.array(sorted({tuple(names.index(value) for value in row) for row in query}))
+    found = reader.search([pa.array(names, pa.large_string())] * width, tuples, k=3, effort=effort)
+    assert found.work.cut == 0
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -13,20 +13,25 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment
 from dovetail.indexes.josie.format import NAME as JOSIE_NAME
 from dovetail.indexes.josie.format import JosieArrays
-from dovetail.indexes.mate import search_kernels
 from dovetail.indexes.mate.core import Array, Hashing, Store
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, NAME, VERSION, MateArrays
 from dovetail.indexes.mate.hash_kernels import hash_tokens as hash_into
+from dovetail.indexes.mate.hit_kernels import find_hits
+from dovetail.indexes.mate.mapping_kernels import best_mapping
+from dovetail.indexes.mate.search_kernels import C_NEXT, CUT, EFFORT, PAIRS, V_END, Pairs, search_tables
 from dovetail.indexes.mate.starts import cheapest
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 
-EFFORT = 300_000_000
-"""Steps that a search spends on matching rows and mapping columns: some seconds. Only keys of many columns with few
-values each need more: every row matches many tuples then, in billions of mappings."""
+MOST_EFFORT = 300_000_000
+"""Steps that a search spends on rows, cells and mappings: five to ten seconds. Only keys of many columns with
+few values each need more: every row matches many tuples then, in billions of mappings."""
 ChooseStarts = Callable[[Array, Array], Array]
 MANY = 8
-"""Tuples of one start that a row is held against one by one; of more, only those whose second value it has."""
+"""Tuples of one start that a row is held against one by one; of more, only those whose second value it has. Nor is it
+worth while to look for second values in a table with fewer items of the start."""
+MOST_MAPPINGS = 1 << 20
+"""Mappings of columns that are counted one by one in a table; the best of more is found by branch and bound."""
 
 
 class Postings(NamedTuple):
@@ -70,12 +75,32 @@ class Key(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What is known of the table at hand: where its columns stand in the postings of each value, and which tuples are
-    known to match in the only way they can."""
+    """What is known of the table and of the row at hand."""
 
-    table: Array
-    places: Array
-    done: Array
+    values: Array  # by value of the key: see V_TABLE and those after it
+    columns: Array  # by column of the table: C_TABLE and C_NEXT
+    listed: Array  # the columns with values that are looked for, in order
+    found: Array  # the values of the key that stand in the row
+    done: Array  # for every tuple the last table where it is known to match in the only way it can
+    passing: Array  # the tuples that passed the filter in the row
+
+    @classmethod
+    def nothing(cls, values: int, tuples: int, columns: int) -> Seen:
+        """Of a key with so many distinct values and tuples, in tables of so many columns at most."""
+        return cls(
+            np.full((values, V_END + 1), -1, np.int64), np.full((columns, C_NEXT + 1), -1, np.int64),
+            np.empty(columns, np.int64), np.empty(columns, np.int64), np.full(tuples, -1, np.int64),
+            np.empty(tuples, np.int64),
+        )  # fmt: skip
+
+
+class OrderedPairs(NamedTuple):
+    """Pairs (see search_kernels) with their order by tuple."""
+
+    owners: Array
+    ends: Array
+    choices: Array
+    order: Array
 
 
 @dataclass(frozen=True)
@@ -129,8 +154,9 @@ class MateReader:
         allowed: npt.NDArray[np.bool_] | None = None,
         choose: ChooseStarts = cheapest,
         many: int = MANY,
+        most_mappings: int = MOST_MAPPINGS,
         ranks: Array | None = None,
-        effort: int = EFFORT,
+        effort: int = MOST_EFFORT,
     ) -> FoundTables:
         """The k allowed tables with the largest overlaps of at least `floor`; ties by `ranks`, or by number.
 
@@ -155,16 +181,30 @@ class MateReader:
         candidates = hits[begins, 0]
         overlaps = np.zeros(len(candidates), np.int64)
         mappings = np.zeros((len(candidates), width), np.int64)
-        seen = Seen(
-            np.full(len(key.ids), -1, np.int64),
-            np.zeros((len(key.ids), 2), np.int64),
-            np.full(len(key.tuples), -1, np.int64),
-        )
-        search_kernels.search_tables(
-            key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
-            np.append(begins, len(hits)), bounds, ranks, min(k, tables), floor, many, overlaps, mappings, work,
-        )  # fmt: skip
+        seen = Seen.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
+        best, best_ranks = np.zeros(min(k, tables), np.int64), np.full(min(k, tables), tables, np.int64)
+        counts = np.zeros(6, np.int64)
+        at = 0
+        while at < len(candidates):
+            at, pairs = search_tables(
+                key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
+                np.append(begins, len(hits)), bounds, ranks, best, best_ranks, floor, many, most_mappings, at, overlaps,
+                mappings, counts, work,
+            )  # fmt: skip
+            if at < len(candidates):
+                least = max(floor, int(best[0]))
+                overlaps[at] = self._map(pairs, counts, int(candidates[at]), least, mappings[at], work)
+                at += 1
+        mappings += self.store.first_columns[candidates][:, None]
         return _found(candidates, overlaps, mappings, ranks, k, work)
+
+    def _map(self, pairs: Pairs, counts: Array, table: int, least: int, mapping: Array, work: Array) -> int:
+        owners = pairs.owners[: counts[PAIRS]]
+        ordered = OrderedPairs(owners, pairs.ends, pairs.choices, np.argsort(owners, kind="stable"))
+        columns = int(self.store.first_columns[table + 1] - self.store.first_columns[table])
+        overlap = best_mapping(ordered, len(mapping), columns, least, mapping, work[EFFORT:])
+        work[CUT] += work[EFFORT] <= 0
+        return overlap
 
     def _key(self, columns: list[pa.Array], tuples: Array, choose: ChooseStarts) -> Key | None:
         """The tuples all of whose values the segment has; None where there are none."""
@@ -204,7 +244,7 @@ class MateReader:
         groups = key.groups[key.starts]
         most = int((self._postings.offsets[groups + 1] - self._postings.offsets[groups]).sum())
         hits, bounds = np.empty((most, 4), np.int64), np.zeros(len(mask), np.int64)
-        found = search_kernels.find_hits(key, self._postings, self._items, self.store, mask, bounds, hits)
+        found = find_hits(key, self._postings, self._items, self.store, mask, bounds, hits)
         return hits[:found], bounds
 
 

@@ -1,7 +1,6 @@
-"""Kernels of the search: from the starting values to candidate tables, rows, and the best mapping of columns.
+"""Kernels of the search: from candidate tables to the rows that hold key tuples, and the best mapping of columns.
 
-Inputs are read-only C arrays; offsets were checked before. The compiled functions keep their plain Python form as
-`.py_func`, which the tests use as the oracle.
+Inputs are read-only C arrays; offsets were checked before.
 """
 
 from __future__ import annotations
@@ -15,52 +14,43 @@ from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
+_PRIME = -7046029254386353131  # 2^64 divided by the golden ratio
+_STEPS_A_MAPPING = 16  # of counting, at most on average
+_LITTLE_ROOM = 64
 
-_PRIME = np.uint64(11400714785074694791)
+READ, CHECKED, PASSED, TRUE, TABLES, CUT, EFFORT = range(7)
+"""What is counted: posting items read, key tuples held against a row, those that passed, that matched; tables read,
+those that were not, or not wholly, because the effort was spent; and what is left of it."""
+ROW, VALUES, COLUMNS, CELLS, PAIRS, CHOICES = range(6)
+"""What is counted in a table: rows looked up so far, and for the last the values found in it; columns with a value that
+is looked for, cells of such values; pairs found, and all of their choices."""
+V_TABLE, V_COLUMNS, V_ROW, V_COUNT, V_FIRST, V_HASH, V_START, V_BEGIN, V_END = range(9)
+"""What is known of a value of the key, where the table, row and start are those at hand: in how many columns of the
+table it stands; how often it stands in the row, the first of its columns there, a hash of these; and the tuples of the
+start that have it as their second value."""
+C_TABLE, C_NEXT = range(2)
+"""Of a column: whether the table has a value in it that is looked for; the next one with the same value in the row."""
+
+
+class Cells(NamedTuple):
+    """A hash table from the number of a cell, with its column, to the value of the key that it stands for."""
+
+    numbers: Array
+    values: Array
 
 
 class Pairs(NamedTuple):
     """Matching pairs of a tuple and a row: their tuples, and which columns of the table can stand for the key's.
 
-    The columns for column j of the key in pair p end at `ends[p * width + j]` and begin where the ones before end.
+    The columns for column j of the key in pair p end at `ends[p * width + j]` and begin where the ones before end. Rows
+    that say the same of a tuple are one pair: `slots` is a hash table of them.
     """
 
     owners: Array
     ends: Array
     choices: Array
-
-
-READ, CHECKED, PASSED, TRUE, TABLES, CUT, EFFORT = range(7)
-"""What is counted: posting items read, key tuples held against a row, those that passed, that matched; tables read,
-those that were not, or not wholly, because the effort was spent; and what is left of it."""
-
-
-@compiled
-def find_hits(key: Any, postings: Any, items: Any, store: Any, allowed: Array, bounds: Array, hits: Array) -> int:
-    """The columns that hold a starting value, as (table, start, column, entry); for each table the most it can reach.
-
-    A row matches at most one tuple, so a start brings a table no more tuples than it has, nor than its posting items
-    there. `bounds` must be zero.
-    """
-    found = 0
-    for start in range(len(key.starts)):
-        value = key.starts[start]
-        tuples = key.start_offsets[start + 1] - key.start_offsets[start]
-        i, stop = postings.offsets[key.groups[value]], postings.offsets[key.groups[value] + 1]
-        within = key.ids[value] - postings.group_tokens[key.groups[value]]
-        while i < stop:
-            table = store.table_of[postings.columns[i]]
-            total = int64(0)
-            while i < stop and store.table_of[postings.columns[i]] == table:
-                if allowed[table]:
-                    column = int64(postings.columns[i])
-                    entry = items.set_offsets[column] + postings.positions[i] + within
-                    hits[found] = (table, start, column, entry)
-                    found += 1
-                    total += items.set_counts[entry]
-                i += 1
-            bounds[table] += min(tuples, total)
-    return found
+    hashes: Array
+    slots: Array
 
 
 @compiled
@@ -82,36 +72,6 @@ def _read(content: Array, at: int, width: int) -> int:
 
 
 @compiled
-def _covers(row_key: Array, key: Array) -> bool:
-    """Whether every bit of the key is one of the row's. Word by word: the length segment is in the first."""
-    covered = True
-    for word in range(len(key)):
-        if key[word] & ~row_key[word]:
-            covered = False
-            break
-    return covered
-
-
-@compiled
-def _place(value: int, table: int, key: Any, postings: Any, store: Any, seen: Any) -> None:
-    """Where in the postings of a value the columns of this table stand; looked up once a table."""
-    if seen.table[value] == table:
-        return
-    seen.table[value] = table
-    low, stop = postings.offsets[key.groups[value]], postings.offsets[key.groups[value] + 1]
-    for end in range(2):
-        column = store.first_columns[table + end]
-        high = stop
-        while low < high:
-            middle = (low + high) >> 1
-            if postings.columns[middle] < column:
-                low = middle + 1
-            else:
-                high = middle
-        seen.places[value, end] = low
-
-
-@compiled
 def _grown(array: Array) -> Array:
     larger = np.empty(2 * len(array), array.dtype)
     larger[: len(array)] = array
@@ -119,333 +79,442 @@ def _grown(array: Array) -> Array:
 
 
 @compiled
-def _add_choices(
-    tuple_: int, table: int, row: int, key: Any, postings: Any, store: Any, seen: Any, choices: Array, ends: Array,
-    used: int, size: int,
-    work: Array,
-) -> int:  # fmt: skip
-    """For every value of a tuple the columns where it stands in a row, appended; how many there are then.
+def _first_from(column: int, low: int, high: int, postings: Any) -> int:
+    """The first posting of a column that is not before this one."""
+    while low < high:
+        middle = (low + high) >> 1
+        if postings.columns[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
-    -1 where a value stands in fewer columns than the tuple needs: the filter was wrong. Ends of the lists go to `ends`
-    from `used` on.
+
+@compiled
+def _slot_of(number: int, numbers: Array) -> int:
+    """Where a cell stands in the hash table, or the empty place where it would."""
+    mask = len(numbers) - 1
+    slot = int64((number * _PRIME) >> 32) & mask
+    while numbers[slot] >= 0 and numbers[slot] != number:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@compiled
+def _empty_cells(room: int) -> Cells:
+    return Cells(np.full(room, -1, np.int64), np.empty(room, np.int64))
+
+
+@compiled
+def _larger_cells(cells: Cells) -> Cells:
+    larger = _empty_cells(4 * len(cells.numbers))
+    for i in range(len(cells.numbers)):
+        if cells.numbers[i] >= 0:
+            slot = _slot_of(cells.numbers[i], larger.numbers)
+            larger.numbers[slot], larger.values[slot] = cells.numbers[i], cells.values[i]
+    return larger
+
+
+@compiled
+def _look_for(value: int, table: int, key: Any, postings: Any, store: Any, seen: Any, cells: Cells, n: Array) -> Cells:
+    """From now on the cells of this table that hold a value are known."""
+    if seen.values[value, V_TABLE] == table:
+        return cells
+    group = key.groups[value]
+    first = store.first_columns[table]
+    low = _first_from(first, postings.offsets[group], postings.offsets[group + 1], postings)
+    high = _first_from(store.first_columns[table + 1], low, postings.offsets[group + 1], postings)
+    seen.values[value, V_TABLE], seen.values[value, V_COLUMNS] = table, high - low
+    for i in range(low, high):
+        if 2 * (n[CELLS] + 1) > len(cells.numbers):
+            cells = _larger_cells(cells)
+        column = int64(postings.columns[i]) - first
+        number = postings.positions[i] + key.ids[value] - postings.group_tokens[group] + 1
+        slot = _slot_of((column << 32) | number, cells.numbers)
+        cells.numbers[slot], cells.values[slot] = (column << 32) | number, value
+        n[CELLS] += 1
+        if seen.columns[column, C_TABLE] != table:
+            seen.columns[column, C_TABLE] = table
+            place = n[COLUMNS]
+            while place and seen.listed[place - 1] > column:
+                seen.listed[place] = seen.listed[place - 1]
+                place -= 1
+            seen.listed[place] = column
+            n[COLUMNS] += 1
+    return cells
+
+
+@compiled
+def _look_up(
+    at: int, content: Array, offsets: Array, widths: Array, listed: Array, numbers: Array, cell_values: Array,
+    values: Array, columns: Array, found: Array, n: Array,
+) -> None:  # fmt: skip
+    """The values that stand in a row, and for each how often, its columns as a chain, and a hash of these."""
+    n[ROW] += 1
+    n[VALUES] = 0
+    for i in range(n[COLUMNS] - 1, -1, -1):
+        column = listed[i]
+        number = _read(content, at + offsets[column], widths[column])
+        slot = _slot_of((column << 32) | number, numbers)
+        if numbers[slot] < 0:
+            continue
+        value = cell_values[slot]
+        if values[value, V_ROW] != n[ROW]:
+            values[value, V_ROW], values[value, V_COUNT] = n[ROW], 0
+            values[value, V_FIRST], values[value, V_HASH] = -1, 0
+            found[n[VALUES]] = value
+            n[VALUES] += 1
+        values[value, V_COUNT] += 1
+        columns[column, C_NEXT] = values[value, V_FIRST]
+        values[value, V_FIRST] = column
+        values[value, V_HASH] = (values[value, V_HASH] ^ (column + 1)) * _PRIME
+
+
+@compiled
+def _check(
+    first: int, last: int, row_key: Array, start_tuples: Array, asked: Array, done: Array, table: int, passing: Array,
+    size: int, work: Array,
+) -> int:  # fmt: skip
+    """Hold some tuples of a start against a row's super key; those that pass are noted. How many there are then.
+
+    A row covers a tuple that has no other bits. Word by word: the length segment is in the first.
     """
-    at = store.starts[table] + row * store.strides[table]
-    for j in range(key.tuples.shape[1]):
-        value = key.tuples[tuple_, j]
-        _place(value, table, key, postings, store, seen)
-        within = key.ids[value] - postings.group_tokens[key.groups[value]] + 1
-        before = size
-        work[EFFORT] -= 1 + seen.places[value, 1] - seen.places[value, 0]
-        for i in range(seen.places[value, 0], seen.places[value, 1]):
-            column = int64(postings.columns[i])
-            cell = _read(store.cells, at + store.offsets[column], store.widths[column])
-            if cell == postings.positions[i] + within:
-                choices[size] = column
-                size += 1
-        needed = 0
-        for other in range(key.tuples.shape[1]):
-            needed += key.tuples[tuple_, other] == value
-        if size - before < needed:
-            return -1
-        ends[used + j] = size
+    for i in range(first, last):
+        tuple_ = start_tuples[i]
+        if done[tuple_] == table:
+            continue
+        work[CHECKED] += 1
+        covered = True
+        for word in range(len(row_key)):
+            if asked[tuple_, word] & ~row_key[word]:
+                covered = False
+                break
+        if covered:
+            passing[size] = tuple_
+            size += 1
     return size
 
 
 @compiled
-def best_mapping(pairs: Any, width: int, columns: tuple[int, int], least: int, mapping: Array, work: Array) -> int:
-    """The most distinct tuples that match under one mapping of the key's columns to different columns of the table.
+def _set_runs(table: int, start: int, key: Any, postings: Any, store: Any, seen: Any, cells: Cells, n: Array) -> Cells:
+    """Where many tuples share a start, a row would be held against all of them; but a second value tells which.
 
-    0 where no mapping reaches `least`; else the first of the best, by its columns in the key's order, is written to
-    `mapping`. First the number is found, then the mapping. When the effort is spent, the best so far has to do.
+    The tuples of a start are ordered by their second value; those with the same one are a run.
     """
-    best = _explore(pairs, width, columns, least - 1, False, mapping, work)
-    if best < least:
-        return 0
-    if work[EFFORT] > 0:
-        _explore(pairs, width, columns, best - 1, True, mapping, work)
-    return best
-
-
-@compiled
-def _explore(
-    pairs: Any, width: int, columns: tuple[int, int], best: int, ordered: bool, mapping: Array, work: Array
-) -> int:
-    """Fix one column of the key after another, and leave a branch where no mapping can have more than `best` tuples.
-
-    In order: the key's columns as they come, the table's from left to right, up to the first mapping. Else the column
-    of the key comes first that leaves fewest tuples, and the table's columns by falling support.
-    """
-    order = np.argsort(pairs.owners, kind="mergesort")
-    count = columns[1] - columns[0]
-    kept = np.empty((width + 1, len(order)), np.int64)
-    kept[0] = order
-    sizes = np.zeros(width + 1, np.int64)
-    sizes[0] = len(order)
-    tried = np.zeros((width, count), np.int64)  # at each depth the table's columns to try,
-    supports = np.zeros((width, count), np.int64)  # and how many tuples each would leave
-    tries, at, position = np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(width, np.int64)
-    chosen, used = np.full(width, -1, np.int64), np.zeros(count, np.bool_)
-    depth = 0
-    if _plan(pairs, kept, sizes, columns, 0, ordered, chosen, used, tried, supports, tries, at, position) <= best:
-        return best
-    while depth >= 0 and work[EFFORT] > 0:
-        j = position[depth]
-        if chosen[j] >= 0:
-            used[chosen[j]] = False
-            chosen[j] = -1
-        if at[depth] == tries[depth]:
-            depth -= 1
-            continue
-        column, support = tried[depth, at[depth]], supports[depth, at[depth]]
-        at[depth] += 1
-        if support <= best:
-            continue
-        chosen[j], used[column] = column, True
-        if depth + 1 == width:
-            best = support
-            mapping[:] = chosen + columns[0]
-            if ordered:
-                return best
-            continue
-        _keep(pairs, kept, sizes, depth, j, width, columns[0] + column)
-        work[EFFORT] -= (sizes[depth + 1] + count) * width
-        bound = _plan(
-            pairs, kept, sizes, columns, depth + 1, ordered, chosen, used, tried, supports, tries, at, position
-        )
-        if bound > best:
-            depth += 1
-    return best
-
-
-@compiled
-def _plan(
-    pairs: Any, kept: Array, sizes: Array, columns: tuple[int, int], depth: int, ordered: bool, chosen: Array,
-    used: Array, tried: Array, supports: Array, tries: Array, at: Array, position: Array,
-) -> int:  # fmt: skip
-    """Which column of the key is fixed at this depth, and what it can be; the most tuples that can be left in the end.
-
-    Every open column of the key must become some column of the table, so the best of each is a bound for all.
-    """
-    width, count = len(chosen), len(used)
-    support, last = np.zeros(count, np.int64), np.full(count, -1, np.int64)
-    bound = int64(-1)
-    for j in range(width):
-        if chosen[j] >= 0:
-            continue
-        support[:] = 0
-        last[:] = -1
-        for i in range(sizes[depth]):
-            pair = kept[depth, i]
-            place = pair * width + j
-            for c in range(pairs.ends[place - 1] if place else 0, pairs.ends[place]):
-                column = pairs.choices[c] - columns[0]
-                if last[column] != pairs.owners[pair]:
-                    last[column] = pairs.owners[pair]
-                    support[column] += not used[column]
-        most = support.max()
-        first_open = bound < 0
-        if first_open or (most < bound and not ordered):
-            position[depth], tries[depth], at[depth] = j, 0, 0
-            for column in range(count):
-                if support[column]:
-                    tried[depth, tries[depth]], supports[depth, tries[depth]] = column, support[column]
-                    tries[depth] += 1
-        bound = most if first_open else min(bound, most)
-    if not ordered:
-        size = tries[depth]
-        by_support = np.argsort(-supports[depth, :size])
-        tried[depth, :size] = tried[depth, :size][by_support]
-        supports[depth, :size] = supports[depth, :size][by_support]
-    return bound
-
-
-@compiled
-def _keep(pairs: Any, kept: Array, sizes: Array, depth: int, j: int, width: int, column: int) -> None:
-    """The pairs that allow a column of the table for column j of the key go one deeper."""
-    size = 0
-    for i in range(sizes[depth]):
-        pair = kept[depth, i]
-        place = pair * width + j
-        for c in range(pairs.ends[place - 1] if place else 0, pairs.ends[place]):
-            if pairs.choices[c] == column:
-                kept[depth + 1, size] = pair
-                size += 1
-                break
-    sizes[depth + 1] = size
-
-
-@compiled
-def _runs_by_cell(table: int, start: int, key: Any, postings: Any, store: Any, seen: Any) -> tuple[Array, Array]:
-    """Where many tuples share a start, a row would be held against all of them. Here a second value tells which.
-
-    The tuples of a start are ordered by their second value; those with the same one are a run. Returns for every cell
-    that such a value may be in (column and number, as one) its run, by cell.
-    """
-    first, last = key.start_offsets[start], key.start_offsets[start + 1]
+    begin, last = key.start_offsets[start], key.start_offsets[start + 1]
     second = key.start_seconds[start]
-    cells, runs = np.empty(64, np.int64), np.empty(128, np.int64)
-    size, begin = 0, first
     while begin < last:
         value = key.tuples[key.start_tuples[begin], second]
         end = begin + 1
         while end < last and key.tuples[key.start_tuples[end], second] == value:
             end += 1
-        _place(value, table, key, postings, store, seen)
-        within = key.ids[value] - postings.group_tokens[key.groups[value]] + 1
-        for i in range(seen.places[value, 0], seen.places[value, 1]):
-            if size == len(cells):
-                cells, runs = _grown(cells), _grown(runs)
-            cells[size] = (int64(postings.columns[i]) << 32) | (int64(postings.positions[i]) + within)
-            runs[2 * size], runs[2 * size + 1] = begin, end
-            size += 1
+        cells = _look_for(value, table, key, postings, store, seen, cells, n)
+        seen.values[value, V_START], seen.values[value, V_BEGIN], seen.values[value, V_END] = start, begin, end
         begin = end
-    order = np.argsort(cells[:size])
-    ordered = np.empty((size, 2), np.int64)
-    for i in range(size):
-        ordered[i, 0], ordered[i, 1] = runs[2 * order[i]], runs[2 * order[i] + 1]
-    return cells[order], ordered
+    return cells
 
 
 @compiled
-def _columns_of(cells: Array) -> Array:
-    """The distinct columns of some cells, ascending."""
-    found = np.empty(len(cells), np.int64)
-    size = 0
-    for i in range(len(cells)):
-        if size == 0 or found[size - 1] != cells[i] >> 32:
-            found[size] = cells[i] >> 32
-            size += 1
-    return found[:size]
+def _met_before(
+    at: int, hit: int, hits: Array, set_offsets: Array, content: Array, offsets: Array, widths: Array
+) -> bool:
+    """Whether the start of a hit stands further left in the row too: then this row was met there."""
+    other = hit - 1
+    while other >= 0 and hits[other, 0] == hits[hit, 0] and hits[other, 1] == hits[hit, 1]:
+        column = hits[other, 2]
+        if _read(content, at + offsets[column], widths[column]) == hits[other, 3] - set_offsets[column] + 1:
+            return True
+        other -= 1
+    return False
+
+
+@compiled
+def _match_start(
+    hit: int, stop: int, key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any, hits: Array,
+    narrow: bool, cells: Cells, pairs: Pairs, n: Array, work: Array,
+) -> tuple[int, Cells, Pairs]:  # fmt: skip
+    """Hold the tuples of a start against its rows; the pairs that match are added. How many rows brought any.
+
+    The loop over rows touches few arrays: handing over all of them takes longer than most rows do.
+    """
+    table, start = hits[hit, 0], hits[hit, 1]
+    first, last = key.start_offsets[start], key.start_offsets[start + 1]
+    values, columns, listed, found, done, passing = seen
+    start_tuples, asked = key.start_tuples, key.keys[key.class_of[rows.ones[table]]]
+    super_keys, content, row_bytes = rows.super_keys, store.cells, items.row_bytes[table]
+    offsets, widths = store.offsets[store.first_columns[table] :], store.widths[store.first_columns[table] :]
+    numbers, cell_values = cells
+    matched = int64(0)
+    while hit < stop:
+        column, entry = hits[hit, 2], hits[hit, 3]
+        place = _items_before(entry, items) - _items_before(items.set_offsets[column], items)
+        at = items.starts[column] + place * row_bytes
+        for _ in range(items.set_counts[entry]):
+            row = _read(items.rows, at, row_bytes)
+            at += row_bytes
+            cells_at = store.starts[table] + row * store.strides[table]
+            row_key = super_keys[store.first_rows[table] + row]
+            size = 0
+            work[EFFORT] -= 1
+            if narrow:
+                if _met_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
+                    continue
+                _look_up(cells_at, content, offsets, widths, listed, numbers, cell_values, values, columns, found, n)
+                work[EFFORT] -= n[COLUMNS]
+                for i in range(n[VALUES]):
+                    value = found[i]
+                    if values[value, V_START] == start:
+                        begin, end = values[value, V_BEGIN], values[value, V_END]
+                        work[EFFORT] -= end - begin
+                        size = _check(begin, end, row_key, start_tuples, asked, done, table, passing, size, work)
+            else:
+                work[EFFORT] -= last - first
+                size = _check(first, last, row_key, start_tuples, asked, done, table, passing, size, work)
+                if size and _met_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
+                    continue
+            if size:
+                known = n[PAIRS]
+                cells, pairs = _match_row(
+                    table, cells_at, size, narrow, key, postings, store, seen, cells, pairs, n, work
+                )
+                numbers, cell_values = cells
+                matched += n[PAIRS] > known
+        hit += 1
+    return matched, cells, pairs
 
 
 @compiled
 def _match_row(
-    table: int, row: int, first: int, last: int, key: Any, postings: Any, store: Any, rows: Any, seen: Any,
-    found: Any, work: Array,
-) -> Any:  # fmt: skip
-    """Hold some tuples of a start against a row; the pairs that match are added to those found."""
+    table: int, at: int, size: int, looked_up: bool, key: Any, postings: Any, store: Any, seen: Any, cells: Cells,
+    pairs: Pairs, n: Array, work: Array,
+) -> tuple[Cells, Pairs]:  # fmt: skip
+    """Look the tuples that passed up in the row; the pairs that match are added."""
+    known = n[CELLS]
+    for i in range(size):
+        for j in range(key.tuples.shape[1]):
+            cells = _look_for(key.tuples[seen.passing[i], j], table, key, postings, store, seen, cells, n)
+    if n[CELLS] > known or not looked_up:
+        first = store.first_columns[table]
+        _look_up(
+            at, store.cells, store.offsets[first:], store.widths[first:], seen.listed, cells.numbers, cells.values,
+            seen.values, seen.columns, seen.found, n,
+        )  # fmt: skip
+        work[EFFORT] -= n[COLUMNS]
+    work[PASSED] += size
+    for i in range(size):
+        pairs = _add_pair(seen.passing[i], table, key, seen, pairs, n, work)
+    return cells, pairs
+
+
+@compiled
+def _add_pair(tuple_: int, table: int, key: Any, seen: Any, pairs: Pairs, n: Array, work: Array) -> Pairs:
+    """Add what the row that was looked up says of a tuple, if it holds it and no other row said the same.
+
+    A value that the tuple has twice must stand twice. Where each value stands in one column of the table only, one row
+    says it all, and the tuple is done.
+    """
     width = key.tuples.shape[1]
-    columns = store.first_columns[table + 1] - store.first_columns[table]
-    owners, ends, choices, pairs, size, slots = found
-    row_key = rows.super_keys[store.first_rows[table] + row]
-    asked = key.keys[key.class_of[rows.ones[table]]]
-    for i in range(first, last):
-        tuple_ = key.start_tuples[i]
-        if seen.done[tuple_] == table:
-            continue
-        work[CHECKED] += 1
-        if not _covers(row_key, asked[tuple_]):
-            continue
-        work[PASSED] += 1
-        while size + width * columns > len(choices):
-            choices = _grown(choices)
-        while (pairs + 1) * width > len(ends):
-            ends, owners = _grown(ends), _grown(owners)
-        now = _add_choices(tuple_, table, row, key, postings, store, seen, choices, ends, pairs * width, size, work)
-        if now >= 0:
-            work[TRUE] += 1
-            owners[pairs] = tuple_
-            if 2 * (pairs + 1) > len(slots):
-                slots = _larger_slots(slots, owners, ends, choices, width, pairs)
-            if _is_new(pairs, slots, owners, ends, choices, width):
-                pairs += 1
-                size = now
-            if _maps_one_way(tuple_, key, seen):
-                seen.done[tuple_] = table
-    return owners, ends, choices, pairs, size, slots
-
-
-@compiled
-def _hash_pair(pair: int, owners: Array, ends: Array, choices: Array, width: int) -> Any:
-    mixed = np.uint64(owners[pair])
-    begin = ends[pair * width - 1] if pair else 0
-    for place in range(pair * width, (pair + 1) * width):
-        mixed = (mixed ^ np.uint64(ends[place] - begin)) * _PRIME
-        for c in range(begin, ends[place]):
-            mixed = (mixed ^ np.uint64(choices[c])) * _PRIME
-        begin = ends[place]
-    return mixed ^ (mixed >> np.uint64(29))
-
-
-@compiled
-def _same_pair(one: int, other: int, owners: Array, ends: Array, choices: Array, width: int) -> bool:
-    """Whether two pairs have the same tuple, and the same columns to choose from."""
-    same = owners[one] == owners[other]
-    begins = (ends[one * width - 1] if one else 0), (ends[other * width - 1] if other else 0)
+    mixed, total, one_way = int64(tuple_), int64(0), True
     for j in range(width):
-        same &= ends[one * width + j] - begins[0] == ends[other * width + j] - begins[1]
-    if same:
-        for c in range(ends[(one + 1) * width - 1] - begins[0]):
-            same &= choices[begins[0] + c] == choices[begins[1] + c]
-    return bool(same)
-
-
-@compiled
-def _is_new(pair: int, slots: Array, owners: Array, ends: Array, choices: Array, width: int) -> bool:
-    """Whether no other pair is the same; then it gets a slot. Rows that say the same again need not be held."""
-    mask = len(slots) - 1
-    slot = int64(_hash_pair(pair, owners, ends, choices, width) & np.uint64(mask))
-    while slots[slot] >= 0 and not _same_pair(slots[slot], pair, owners, ends, choices, width):
-        slot = (slot + 1) & mask
-    new = slots[slot] < 0
-    if new:
-        slots[slot] = pair
-    return bool(new)
-
-
-@compiled
-def _larger_slots(slots: Array, owners: Array, ends: Array, choices: Array, width: int, pairs: int) -> Array:
-    larger = np.full(4 * len(slots), -1, np.int64)
-    for pair in range(pairs):
-        _is_new(pair, larger, owners, ends, choices, width)
-    return larger
-
-
-@compiled
-def _maps_one_way(tuple_: int, key: Any, seen: Any) -> bool:
-    """Whether each value of a tuple stands in one column of the table only: then one row that matches says it all."""
-    one_way = True
-    for j in range(key.tuples.shape[1]):
         value = key.tuples[tuple_, j]
-        one_way &= seen.places[value, 1] - seen.places[value, 0] == 1
-    return one_way
+        needed = 0
+        for other in range(width):
+            needed += key.tuples[tuple_, other] == value
+        if seen.values[value, V_ROW] != n[ROW] or seen.values[value, V_COUNT] < needed:
+            return pairs
+        total += seen.values[value, V_COUNT]
+        one_way &= seen.values[value, V_COLUMNS] == 1
+        mixed = (mixed ^ (seen.values[value, V_HASH] >> 7)) * _PRIME
+    work[TRUE] += 1
+    work[EFFORT] -= total + width
+    if one_way:
+        seen.done[tuple_] = table
+    pairs = _with_room(pairs, width, total, n)
+    pair, size = n[PAIRS], n[CHOICES]
+    for j in range(width):
+        column = seen.values[key.tuples[tuple_, j], V_FIRST]
+        while column >= 0:
+            pairs.choices[size] = column
+            size += 1
+            column = seen.columns[column, C_NEXT]
+        pairs.ends[pair * width + j] = size
+    pairs.owners[pair], pairs.hashes[pair] = tuple_, mixed
+    slot = _pair_slot(pair, pairs, pairs.slots, width)
+    if pairs.slots[slot] < 0:
+        pairs.slots[slot] = pair
+        n[PAIRS] += 1
+        n[CHOICES] = size
+    return pairs
 
 
 @compiled
-def _match_by_second(
-    table: int, row: int, cells: Array, runs: Array, columns: Array, key: Any, postings: Any, store: Any, rows: Any,
-    seen: Any, found: Any, work: Array,
-) -> Any:  # fmt: skip
-    """The same for the tuples whose second value stands in the row."""
-    at = store.starts[table] + row * store.strides[table]
-    for i in range(len(columns)):
-        column = columns[i]
-        cell = (column << 32) | _read(store.cells, at + store.offsets[column], store.widths[column])
-        place = np.searchsorted(cells, cell)
-        if place < len(cells) and cells[place] == cell:
-            found = _match_row(
-                table, row, runs[place, 0], runs[place, 1], key, postings, store, rows, seen, found, work
-            )
-    return found
+def _pair_slot(pair: int, pairs: Pairs, slots: Array, width: int) -> int:
+    """Where a pair that says the same stands, or the empty place for this one."""
+    mask = len(slots) - 1
+    slot = int64(pairs.hashes[pair] >> 32) & mask
+    while slots[slot] >= 0 and not _same(slots[slot], pair, pairs, width):
+        slot = (slot + 1) & mask
+    return slot
+
+
+@compiled
+def _same(one: int, other: int, pairs: Pairs, width: int) -> bool:
+    """Whether two pairs have the same tuple, and the same columns to choose from."""
+    if pairs.hashes[one] != pairs.hashes[other] or pairs.owners[one] != pairs.owners[other]:
+        return False
+    begins = (pairs.ends[one * width - 1] if one else 0), (pairs.ends[other * width - 1] if other else 0)
+    same = True
+    for j in range(width):
+        same &= pairs.ends[one * width + j] - begins[0] == pairs.ends[other * width + j] - begins[1]
+    if same:
+        for c in range(pairs.ends[(one + 1) * width - 1] - begins[0]):
+            same &= pairs.choices[begins[0] + c] == pairs.choices[begins[1] + c]
+    return same
+
+
+@compiled
+def _no_pairs(width: int) -> Pairs:
+    room = _LITTLE_ROOM
+    return Pairs(
+        np.empty(room, np.int64), np.empty(room * width, np.int64), np.empty(room * width, np.int64),
+        np.empty(room, np.int64), np.full(2 * room, -1, np.int64),
+    )  # fmt: skip
+
+
+@compiled
+def _with_room(pairs: Pairs, width: int, total: int, n: Array) -> Pairs:
+    """The pairs, with room for one more of so many choices."""
+    owners, ends, choices, hashes, slots = pairs
+    while n[CHOICES] + total > len(choices):
+        choices = _grown(choices)
+    if n[PAIRS] + 1 > len(owners):
+        owners, ends, hashes = _grown(owners), _grown(ends), _grown(hashes)
+    if 2 * (n[PAIRS] + 1) > len(slots):
+        slots = np.full(4 * len(slots), -1, np.int64)
+        for pair in range(n[PAIRS]):
+            slots[_pair_slot(pair, pairs, slots, width)] = pair
+    return Pairs(owners, ends, choices, hashes, slots)
+
+
+@compiled
+def _count_mappings(
+    pairs: Pairs, width: int, count: int, most_mappings: int, n: Array, mapping: Array, work: Array
+) -> int:
+    """Count the tuples of every mapping; the most, with the first mapping that has them. -1: too many mappings.
+
+    A mapping is a number, whose digits are the columns of the table that each column of the key can be.
+    """
+    digits, bases = np.full((width, count), -1, np.int64), np.zeros(width, np.int64)
+    steps, most_steps = int64(0), most_mappings * _STEPS_A_MAPPING
+    for pair in range(n[PAIRS]):
+        ways = int64(1)
+        for place in range(pair * width, (pair + 1) * width):
+            begin = pairs.ends[place - 1] if place else 0
+            ways = min(ways * (pairs.ends[place] - begin), most_steps + 1)
+            for c in range(begin, pairs.ends[place]):
+                digits[place % width, pairs.choices[c]] = 0
+        steps += ways
+    mappings = int64(1)
+    for j in range(width):
+        for column in range(count):
+            if digits[j, column] == 0:
+                digits[j, column] = bases[j]
+                bases[j] += 1
+        mappings = min(mappings * bases[j], most_mappings + 1)
+    if mappings > most_mappings or steps > most_steps:
+        return -1
+    work[EFFORT] -= mappings + steps
+    supports = _supports(pairs, width, bases, digits, mappings, n)
+    best = int64(np.argmax(supports))
+    code = best
+    for j in range(width - 1, -1, -1):
+        for column in range(count):
+            if digits[j, column] == code % bases[j]:
+                mapping[j] = column
+        code //= bases[j]
+    return int64(supports[best])
+
+
+@compiled
+def _supports(pairs: Pairs, width: int, bases: Array, digits: Array, mappings: int, n: Array) -> Array:
+    """How many tuples match under each mapping."""
+    supports, last = np.zeros(mappings, np.int32), np.full(mappings, -1, np.int32)
+    codes, at, chosen = np.zeros(width + 1, np.int64), np.zeros(width, np.int64), np.full(width, -1, np.int64)
+    for pair in np.argsort(pairs.owners[: n[PAIRS]], kind="mergesort"):
+        j = 0
+        at[0] = pairs.ends[pair * width - 1] if pair else 0
+        while j >= 0:
+            if at[j] == pairs.ends[pair * width + j]:
+                j -= 1
+                continue
+            column = pairs.choices[at[j]]
+            at[j] += 1
+            taken = False
+            for other in range(j):
+                taken |= chosen[other] == column
+            if taken:
+                continue
+            chosen[j] = column
+            codes[j + 1] = codes[j] * bases[j] + digits[j, column]
+            if j + 1 < width:
+                at[j + 1] = pairs.ends[pair * width + j]
+                j += 1
+            elif last[codes[width]] != pairs.owners[pair]:
+                last[codes[width]] = pairs.owners[pair]
+                supports[codes[width]] += 1
+    return supports
+
+
+@compiled
+def _match_table(
+    table: int, hit: int, stop: int, least: int, key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any,
+    hits: Array, bounds: Array, many: int, cells: Cells, pairs: Pairs, n: Array, work: Array,
+) -> tuple[int, Cells, Pairs]:  # fmt: skip
+    """The pairs of a table, and the most tuples that it can reach; left where this is below `least`."""
+    if n[CELLS]:
+        cells = _empty_cells(_LITTLE_ROOM)
+    if n[PAIRS]:
+        pairs = _no_pairs(key.tuples.shape[1])
+    n[VALUES:] = 0
+    rest = bounds[table]
+    while hit < stop and rest >= least and work[EFFORT] > 0:  # table filter 2
+        start, begin = hits[hit, 1], hit
+        tuples = key.start_offsets[start + 1] - key.start_offsets[start]
+        total, before = int64(0), n[PAIRS]
+        while hit < stop and hits[hit, 1] == start:
+            total += items.set_counts[hits[hit, 3]]
+            hit += 1
+        narrow = min(tuples, total) > many
+        if narrow:
+            cells = _set_runs(table, start, key, postings, store, seen, cells, n)
+            work[EFFORT] -= tuples
+        matched, cells, pairs = _match_start(
+            begin, hit, key, postings, items, store, rows, seen, hits, narrow, cells, pairs, n, work
+        )
+        work[READ] += total
+        rest -= min(tuples, total) - min(tuples, matched, n[PAIRS] - before)
+    return min(rest, n[PAIRS]), cells, pairs
 
 
 @compiled
 def search_tables(
     key: Any, postings: Any, items: Any, store: Any, rows: Any, seen: Any, hits: Array, candidates: Array,
-    candidate_offsets: Array, bounds: Array, ranks: Array, k: int, floor: int, many: int, overlaps: Array,
-    mappings: Array, work: Array,
-) -> None:  # fmt: skip
+    candidate_offsets: Array, bounds: Array, ranks: Array, best: Array, best_ranks: Array, floor: int, many: int,
+    most_mappings: int, begin: int, overlaps: Array, mappings: Array, n: Array, work: Array,
+) -> tuple[int, Pairs]:  # fmt: skip
     """Go through candidate tables by falling bound; the overlap of each that may be among the k best, else 0.
 
     Both filters count posting items and leave a table only where it must come after the k-th: strictly below it, or as
     high as it at best, and later by rank. Candidates come by falling bound, then by rank. A start with more than `many`
-    tuples is narrowed down by a second value.
+    tuples and items in a table is narrowed down by a second value. A candidate with too many mappings to count is
+    handed back, with its pairs; go on behind it when its overlap is known.
     """
     width = key.tuples.shape[1]
-    best, best_ranks = np.zeros(k, np.int64), np.full(k, len(ranks), np.int64)
-    owners, ends, choices = np.empty(64, np.int64), np.empty(64 * width, np.int64), np.empty(1024, np.int64)
-    no_cells, no_runs = np.empty(0, np.int64), np.empty((0, 2), np.int64)
-    for candidate in range(len(candidates)):
+    cells, pairs = _empty_cells(_LITTLE_ROOM), _no_pairs(width)
+    n[VALUES:] = 0
+    if begin:
+        _raise_best(best, best_ranks, overlaps[begin - 1], ranks[candidates[begin - 1]])
+    for candidate in range(begin, len(candidates)):
         table = candidates[candidate]
         least = max(floor, best[0])
         if bounds[table] < least or (bounds[table] == best[0] and ranks[table] > best_ranks[0]):  # table filter 1
@@ -454,44 +523,22 @@ def search_tables(
             work[CUT] += 1
             continue
         work[TABLES] += 1
-        rest = bounds[table]
-        found = owners, ends, choices, 0, 0, np.full(64, -1, np.int64)
-        hit, stop = candidate_offsets[candidate], candidate_offsets[candidate + 1]
-        while hit < stop and rest >= least and work[EFFORT] > 0:  # table filter 2
-            start = hits[hit, 1]
-            first, last = key.start_offsets[start], key.start_offsets[start + 1]
-            narrow = last - first > many
-            cells, runs = _runs_by_cell(table, start, key, postings, store, seen) if narrow else (no_cells, no_runs)
-            columns = _columns_of(cells)
-            total, matched, before = int64(0), int64(0), found[3]
-            while hit < stop and hits[hit, 1] == start:
-                column, entry = hits[hit, 2], hits[hit, 3]
-                hit += 1
-                total += items.set_counts[entry]
-                place = _items_before(entry, items) - _items_before(items.set_offsets[column], items)
-                at = items.starts[column] + place * items.row_bytes[table]
-                for _ in range(items.set_counts[entry]):
-                    row = _read(items.rows, at, items.row_bytes[table])
-                    at += items.row_bytes[table]
-                    pairs = found[3]
-                    if narrow:
-                        found = _match_by_second(
-                            table, row, cells, runs, columns, key, postings, store, rows, seen, found, work
-                        )
-                    else:
-                        found = _match_row(table, row, first, last, key, postings, store, rows, seen, found, work)
-                    matched += found[3] > pairs
-            work[READ] += total
-            rest -= min(last - first, total) - min(last - first, matched, found[3] - before)
-        owners, ends, choices, pairs = found[:4]
-        if rest < least or pairs < least:
+        most, cells, pairs = _match_table(
+            table, candidate_offsets[candidate], candidate_offsets[candidate + 1], least, key, postings, items, store,
+            rows, seen, hits, bounds, many, cells, pairs, n, work,
+        )  # fmt: skip
+        if work[EFFORT] <= 0:
+            work[CUT] += 1
             continue
-        columns_of_table = (store.first_columns[table], store.first_columns[table + 1])
-        matches = Pairs(owners[:pairs], ends, choices)
-        overlap = best_mapping(matches, width, columns_of_table, least, mappings[candidate], work)
-        work[CUT] += work[EFFORT] <= 0
-        overlaps[candidate] = overlap
+        if most < least:
+            continue
+        count = store.first_columns[table + 1] - store.first_columns[table]
+        overlap = _count_mappings(pairs, width, count, most_mappings, n, mappings[candidate], work)
+        if overlap < 0:
+            return candidate, pairs
+        overlaps[candidate] = overlap if overlap >= least else 0
         _raise_best(best, best_ranks, overlap, ranks[table])
+    return len(candidates), pairs
 
 
 @compiled
