@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dovetail.api import Lake, open, verify
 from dovetail.errors import DovetailError
-from dovetail.join.two_tables import join
+from dovetail.join.tables import join, predicates
 from dovetail.verbs import compact, index, remove
 
 __version__ = "0.1.0"
-__all__ = ["DovetailError", "Lake", "compact", "index", "join", "open", "remove", "verify"]
+__all__ = ["DovetailError", "Lake", "compact", "index", "join", "open", "predicates", "remove", "verify"]

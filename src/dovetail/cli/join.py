@@ -16,8 +16,9 @@ from dovetail.api import Lake
 from dovetail.cli.join_explained import print_two_tables
 from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
-from dovetail.join.equi import KINDS, Joined
-from dovetail.join.two_tables import WAYS, TwoTables, join
+from dovetail.join.joined import KINDS, Joined
+from dovetail.join.two_tables import WAYS, TwoTables
+from dovetail.join.tables import join
 
 _WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
     ".csv": pyarrow.csv.write_csv,
