@@ -13,12 +13,15 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from dovetail.api import Lake
-from dovetail.cli.join_explained import print_two_tables
+from dovetail.cli.join_explained import print_joined, print_many, print_two_tables
 from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
-from dovetail.join.joined import KINDS, Joined
-from dovetail.join.two_tables import WAYS, TwoTables
+from dovetail.join.joined import KINDS, MOST_ROWS, Joined
+from dovetail.join.many_tables import ManyTables
+from dovetail.join.preference.predicates import SECONDS
+from dovetail.join.preference.scores import PREFERENCES
 from dovetail.join.tables import join
+from dovetail.join.two_tables import WAYS, TwoTables
 
 _WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
     ".csv": pyarrow.csv.write_csv,
@@ -30,30 +33,46 @@ _SHOWN_ROWS = 10
 _SHOWN_COLUMNS = 8
 
 
-@click.command("join", short_help="Join my table with one of the lake, or two files.")
+@click.command("join", short_help="Join my table with one of the lake, or files.")
 @click.argument("left")
 @click.argument("right")
+@click.argument("more", nargs=-1)
 @click.option("--index", type=click.Path(path_type=Path), help="The folder of the index that RIGHT is a table of.")
 @click.option(
     "--on",
     metavar="MINE=THEIRS,…",
-    help="With --index: the columns to join on, several with commas; without it, the best pair is found.",
+    help="The columns to join on, several with commas; without it, the best are found.",
 )
-@click.option("--how", type=click.Choice(list(KINDS)), help="With --index: the kind of join; left without it.")
-@click.option("--by", type=click.Choice(WAYS), help="Two files: join in this way only.")
+@click.option("--how", type=click.Choice(KINDS), help="The kind of join; without it inner, and left with --index.")
+@click.option("--by", type=click.Choice(WAYS), help="Files: join in this way only.")
+@click.option(
+    "--prefer",
+    type=click.Choice(list(PREFERENCES)),
+    help="Files: what the best columns are; without it a key, where the values show one.",
+)
+@click.option(
+    "--seconds", type=float, default=SECONDS, show_default=True, help="Files: the most to spend on finding columns."
+)
+@click.option(
+    "--most-rows", type=int, default=MOST_ROWS, show_default=True, help="Files: refuse a join of more rows than this."
+)
 @click.option(
     "--pairs", type=click.Path(path_type=Path), help="Two files: write the joined row numbers, from 0, as CSV."
 )
-@click.option("--explain", is_flag=True, help="Two files: the program in words, as Python and as SQL.")
+@click.option("--explain", is_flag=True, help="Two files: the program in words, as Python and as SQL; the join as SQL.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(_WRITERS)}.")
 @json_option
 def join_command(
     left: str,
     right: str,
+    more: tuple[str, ...],
     index: Path | None,
     on: str | None,
     how: str | None,
     by: str | None,
+    prefer: str | None,
+    seconds: float,
+    most_rows: int,
     pairs: Path | None,
     explain: bool,
     output: Path | None,
@@ -61,42 +80,47 @@ def join_command(
 ) -> None:
     """Join LEFT (a file, or a table of the lake) with RIGHT, a table of INDEX, on equal values as search counts them.
 
-    Without an index, both are files, and the way is found: columns of equal values, a transformation of one table's
-    columns that gives the key of the other, or likeness for the rows that are left.
+    Without an index, all are files, and the way is found: the columns that are given; else those whose equal values join
+    best; else a transformation of one table's columns that gives the key of the other, or likeness. MORE files are joined
+    on equal values.
 
     \b
     Example:
+      dovetail join people.csv orders.csv --prefer compact --how outer -o out.parquet
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
-      dovetail join sales.csv weather.csv --index ./idx --on town=city,day=date
       dovetail join presidents.csv approval.csv --explain
     """
-    _refuse_mixture(index, {"--on": on, "--how": how}, {"--by": by, "--pairs": pairs, "--explain": explain})
+    if index:
+        _refuse({"--by": by, "--prefer": prefer, "--pairs": pairs, "--explain": explain, "MORE": more}, "files, without --index")
+    if more:
+        _refuse({"--pairs": pairs, "--explain": explain}, "two files")
     write = _writer(output) if output else None
-    joined = Lake(index).join(left, right, on=on, how=how or "left") if index else join(left, right, by)
+    joined = (
+        Lake(index).join(left, right, on=on, how=how or "left")
+        if index
+        else join(
+            left, right, *more, by=by, prefer=prefer, how=how or "inner", on=on, seconds=seconds, most_rows=most_rows
+        )
+    )
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
-        rows = joined.pairs.to_pylist()
-        lines = ["left_row,right_row", *(f"{row['left_row']},{row['right_row']}" for row in rows)]
-        pairs.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        _write_pairs(joined, pairs)
     if as_json:
-        report = joined.report if isinstance(joined, TwoTables) else joined.report()
+        report = joined.report() if isinstance(joined, Joined) else joined.report
         print_json({**report, "output": str(output) if output else None})
         return
-    if isinstance(joined, TwoTables):
-        print_two_tables(joined, explain)
-    else:
-        _print_report(joined)
+    _print_report(joined, explain)
     if output:
         click.echo(f"Written: {output}")
-    elif not (pairs or explain) and joined.table.num_rows:
+    elif not (pairs or explain) and joined.rows:
         _print_rows(joined.table)
 
 
-def _refuse_mixture(index: Path | None, of_lake: dict[str, Any], of_files: dict[str, Any]) -> None:
-    for name, value in (of_files if index else of_lake).items():
+def _refuse(options: dict[str, Any], what: str) -> None:
+    for name, value in options.items():
         if value:
-            raise InputError(f"{name} is for {'two files, without' if index else 'a table of the lake, with'} --index.")
+            raise InputError(f"{name} is for {what}.")
 
 
 def _writer(output: Path) -> Callable[[pa.Table, str], None]:
@@ -105,15 +129,19 @@ def _writer(output: Path) -> Callable[[pa.Table, str], None]:
     return _WRITERS[output.suffix]
 
 
-def _print_report(joined: Joined) -> None:
-    on = " and ".join(f"{mine} = {theirs}" for mine, theirs in joined.on)
-    click.echo(
-        f"{joined.table.num_rows:,} rows, {len(joined.table.column_names)} columns: {joined.how} join on {on}. "
-        f"{joined.matched_left:,} of your {joined.left_rows:,} rows match {joined.matched_right:,} of "
-        f"{joined.right_rows:,}."
-    )
-    if joined.unmatched:
-        click.echo(f"Not matched: {', '.join(joined.unmatched)}")
+def _write_pairs(joined: TwoTables, path: Path) -> None:
+    rows = joined.pairs.to_pylist()
+    lines = ["left_row,right_row", *(f"{row['left_row']},{row['right_row']}" for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _print_report(joined: Joined | TwoTables | ManyTables, explain: bool) -> None:
+    if isinstance(joined, Joined):
+        print_joined(joined)
+    elif isinstance(joined, ManyTables):
+        print_many(joined)
+    else:
+        print_two_tables(joined, explain)
 
 
 def _print_rows(table: pa.Table) -> None:

@@ -212,6 +212,8 @@ def _by_value(sides: tuple[Side, Side], asked: Asked, only: str | None = None) -
         return TwoTables(joined, "fuzzy", why, fuzzy_pairs=found.alike)
     alike = f" {found.alike:,} more pairs of rows are alike." if found.alike else ""
     if found.plain:
+        if not found.alike:
+            joined = equi_join(*sides, joined.on, asked.how, None, asked.most_rows)
         return TwoTables(joined, "equal", "Most values of a key are equal." + alike, fuzzy_pairs=found.alike)
     why = "Equal values join too few rows; a transformation of one table's values gives the other's key." + alike
     side = "right" if found.reversed else "left"

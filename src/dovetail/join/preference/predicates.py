@@ -37,7 +37,15 @@ class NamedPredicate:
     joined: Joined
 
     def __str__(self) -> str:
-        return " and ".join(f"{pair.left} = {pair.right}" for pair in self.pairs)
+        return self.written(("left", "right"))
+
+    def written(self, tables: Sequence[str]) -> str:
+        """In one line; with the tables' names where there are more than two."""
+        if len(self.joined.sizes) == 2:
+            return " and ".join(f"{pair.left} = {pair.right}" for pair in self.pairs)
+        return " and ".join(
+            f"{tables[pair.left_table]}.{pair.left} = {tables[pair.right_table]}.{pair.right}" for pair in self.pairs
+        )
 
     @property
     def is_believed(self) -> bool:
