@@ -23,6 +23,7 @@ from dovetail.join.transform.operators import Program
 
 WAYS = ("equal", "transform", "fuzzy")
 _LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it
+_LEAST_EQUAL = 0.3  # of the rows of one table, where they neither show a key nor cover both tables
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def join_two(left: Side, right: Side, asked: Asked) -> TwoTables:
         return _equal(sides, asked, found, best)
     if asked.by is None:
         answer = _by_value(sides, asked)
-        if len(answer.joined.matches.left) or best is None:
+        if len(answer.joined.matches.left) or best is None or max(best.shares) < _LEAST_EQUAL:
             return answer
     return _equal(sides, asked, found, best) if best else _nothing(sides, asked)
 

@@ -11,9 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.indexes.tokens.core import hash_tokens
+from dovetail.join.preference.kernels import own, shared
 from dovetail.search.query import QueryColumn, QueryTable
 
 Array = npt.NDArray[Any]
+_ROOM = 4  # places for each token, so that few meet by chance
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,12 @@ class Coded:
 def code_tables(tables: Sequence[QueryTable]) -> Coded:
     """Codes of all tables together. Hashes tell cheaply which tokens can be shared; the tokens themselves decide."""
     hashes = [[hash_tokens(column.tokens) for column in table.columns] for table in tables]
-    shared = _in_several([np.unique(np.concatenate([np.empty(0, np.uint64), *each])) for each in hashes])
-    kept = [[np.flatnonzero(_is_in(each, shared)) for each in of_table] for of_table in hashes]
+    size = sum(len(each) for of_table in hashes for each in of_table)
+    owners = np.zeros(1 << max(10, (_ROOM * size).bit_length()), np.uint8)
+    for number, of_table in enumerate(hashes):
+        for each in of_table:
+            own(each, number + 1, owners)
+    kept = [[shared(each, owners) for each in of_table] for of_table in hashes]
     parts = [
         column.tokens.take(pa.array(places)).cast(pa.large_string())
         for table, of_table in zip(tables, kept, strict=True)
@@ -58,21 +64,6 @@ def code_tables(tables: Sequence[QueryTable]) -> Coded:
         stacked = np.stack([codes[place] for place in used]) if used else np.empty((0, table.rows), np.int32)
         coded.append(CodedTable(table.rows, used, stacked))
     return Coded(tuple(coded), len(encoded.dictionary))
-
-
-def _in_several(hashes: list[Array]) -> Array:
-    """Those that more than one table has, ascending."""
-    found, tables = np.unique(np.concatenate(hashes), return_counts=True)
-    several: Array = found[tables > 1]
-    return several
-
-
-def _is_in(hashes: Array, shared: Array) -> Array:
-    if not len(shared):
-        return np.zeros(len(hashes), bool)
-    places = np.minimum(np.searchsorted(shared, hashes), len(shared) - 1)
-    found: Array = shared[places] == hashes
-    return found
 
 
 def _codes(column: QueryColumn, places: Array, numbers: Array) -> Array:

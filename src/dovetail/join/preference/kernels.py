@@ -11,6 +11,7 @@ from dovetail._compile import compiled
 
 Array = npt.NDArray[Any]
 _SHIFT = 32
+_SEVERAL = 255
 
 
 @compiled
@@ -145,3 +146,28 @@ def holds(codes: Array, groups: Array, other: Array, firsts: Array) -> bool:
         if groups[row] >= 0 and (codes[row] < 0 or codes[row] != other[firsts[groups[row]]]):
             return False
     return True
+
+
+@compiled
+def own(hashes: Array, table: int, owners: Array) -> None:
+    """Note for each hash's place which table (from 1) has it, or that several have."""
+    mask = np.uint64(len(owners) - 1)
+    for i in range(len(hashes)):
+        place = hashes[i] & mask
+        if owners[place] == 0:
+            owners[place] = table
+        elif owners[place] != table:
+            owners[place] = _SEVERAL
+
+
+@compiled
+def shared(hashes: Array, owners: Array) -> Array:
+    """Which of the hashes more than one table may have."""
+    mask = np.uint64(len(owners) - 1)
+    found = np.empty(len(hashes), np.int64)
+    number = 0
+    for i in range(len(hashes)):
+        if owners[hashes[i] & mask] == _SEVERAL:
+            found[number] = i
+            number += 1
+    return found[:number]

@@ -48,10 +48,14 @@ class NamedPredicate:
         )
 
     @property
+    def shares(self) -> list[float]:
+        """Of the rows of each table, with a partner."""
+        return [mine / size for mine, size in zip(self.joined.matched, self.joined.sizes, strict=True)]
+
+    @property
     def is_believed(self) -> bool:
         """Whether the values say that this is how the tables join, not chance: see docs/algorithms/schemaless.md."""
-        shares = [mine / size for mine, size in zip(self.joined.matched, self.joined.sizes, strict=True)]
-        return self.joined.is_key or min(shares) >= MOST_MATCH
+        return self.joined.is_key or min(self.shares) >= MOST_MATCH
 
     def to_dict(self) -> dict[str, Any]:
         return {
