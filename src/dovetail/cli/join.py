@@ -14,7 +14,7 @@ import pyarrow.parquet
 
 from dovetail.api import Lake
 from dovetail.cli.join_explained import print_joined, print_many, print_two_tables
-from dovetail.cli.output import json_option, print_json, print_table
+from dovetail.cli.output import count, json_option, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.join.joined import KINDS, MOST_ROWS, Joined
 from dovetail.join.many_tables import ManyTables
@@ -60,6 +60,11 @@ _SHOWN_COLUMNS = 8
     "--pairs", type=click.Path(path_type=Path), help="Two files: write the joined row numbers, from 0, as CSV."
 )
 @click.option("--explain", is_flag=True, help="Two files: the program in words, as Python and as SQL; the join as SQL.")
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Two files that do not fit into memory: join them on this Spark master, with --on, into a folder.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(_WRITERS)}.")
 @json_option
 def join_command(
@@ -75,6 +80,7 @@ def join_command(
     most_rows: int,
     pairs: Path | None,
     explain: bool,
+    master: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -94,6 +100,12 @@ def join_command(
         _refuse({"--by": by, "--prefer": prefer, "--pairs": pairs, "--explain": explain, "MORE": more}, "files, without --index")
     if more:
         _refuse({"--pairs": pairs, "--explain": explain}, "two files")
+    if master:
+        _refuse({"--by": by, "--prefer": prefer, "--pairs": pairs, "--explain": explain}, "joins without --master")
+        if not (on and output) or more or index:
+            raise InputError("With --master, two files, --on and -o are needed.")
+        _join_on_spark((left, right), on, how or "inner", output, master, most_rows, as_json)
+        return
     write = _writer(output) if output else None
     joined = (
         Lake(index).join(left, right, on=on, how=how or "left")
@@ -115,6 +127,21 @@ def join_command(
         click.echo(f"Written: {output}")
     elif not (pairs or explain) and joined.rows:
         _print_rows(joined.table)
+
+
+def _join_on_spark(
+    files: tuple[str, str], on: str, how: str, output: Path, master: str, most_rows: int, as_json: bool
+) -> None:
+    from dovetail.join.on_spark import join_on_spark
+
+    joined = join_on_spark(*files, on, how, output, master, most_rows)
+    if as_json:
+        print_json(joined.report())
+        return
+    click.echo(
+        f"{count(joined.rows, 'row')}: {how} join. {joined.matched_left:,} of {joined.left_rows:,} rows on the left match "
+        f"{joined.matched_right:,} of {joined.right_rows:,} on the right.\nWritten: {output}"
+    )
 
 
 def _refuse(options: dict[str, Any], what: str) -> None:
