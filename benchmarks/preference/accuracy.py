@@ -2,8 +2,8 @@
 
     python benchmarks/preference/accuracy.py --relational DIR --tpch DIR [--pairs]
 
-DIR of --relational has a folder for each database with `tables/*.csv` and `truth.json`; that of --tpch the CSV files that
-`tpchgen-cli csv` writes.
+DIR of --relational has a folder for each database with `tables/*.csv` and `truth.json`; that of --tpch the CSV files
+that `tpchgen-cli csv` writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from databases import TablePair, declared, f1, tpch
 from dovetail.join.preference.predicates import named_predicates
 from dovetail.join.preference.scores import PREFERENCES
 from dovetail.search.query import query_table
-
 
 
 def main() -> None:

@@ -1,10 +1,11 @@
-"""The best predicate of pairs of TPC-H's tables: ours, beside SQL that scores candidate predicates one by one in DuckDB.
+"""The best predicate of pairs of TPC-H's tables: ours, beside SQL in DuckDB that scores predicates one by one.
 
     python benchmarks/preference/speed.py --tpch DIR [--tables lineitem-orders,…] [--threads 1]
 
 Both read the same CSV files. The script in SQL loads each table as text, tries every pair of columns and extends each
 predicate that joins anything by every later pair that does, up to --size pairs: what one would write without the paper.
-Its scores must give our answer. `--prunings`: our search without each pruning, as in the paper's Figure 5.
+Times are of the processor, with one thread each, so that a busy machine does not matter. `--prunings`: our search
+without each pruning, as in the paper's Figure 5.
 """
 
 from __future__ import annotations
@@ -53,12 +54,12 @@ def main() -> None:
 
 
 def _compare(paths: tuple[Path, Path], options: argparse.Namespace) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     tables = [query_table(path, ()) for path in paths]
-    read = time.perf_counter()
+    read = time.process_time()
     coded = code_tables(tables)
     best = Search(TwoCoded(coded), PREFERENCES[options.prefer], 1, options.seconds).run()
-    ours = time.perf_counter()
+    ours = time.process_time()
     name = " – ".join(path.stem for path in paths)
     print(f"{name:24} ours: read {read - begun:6.2f} s, best {ours - read:6.2f} s", end="", flush=True)
     loading, scoring, queries = _in_sql(paths, options)
@@ -71,26 +72,27 @@ def _compare(paths: tuple[Path, Path], options: argparse.Namespace) -> None:
 
 
 def _in_sql(paths: tuple[Path, Path], options: argparse.Namespace) -> tuple[float, float, int]:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with duckdb.connect(config={"threads": options.threads}) as connection:
         for name, path in zip("lr", paths, strict=True):
             connection.execute(f"CREATE TABLE {name} AS FROM read_csv('{path}', all_varchar = true)")
-        loaded = time.perf_counter()
+        loaded = time.process_time()
         columns = [[row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()] for name in "lr"]
         pairs = list(itertools.product(*columns))
         level = [(pair,) for pair in pairs]
         queries = 0
-        for _ in range(options.size):
+        alone: list[tuple[str, str]] = []  # pairs that join anything by themselves
+        for size in range(options.size):
             joining = []
             for predicate in level:
                 queries += 1
                 if connection.execute(_query(predicate)).fetchone()[3]:
                     joining.append(predicate)
-            alone = [predicate[-1] for predicate in joining] if len(level[0]) == 1 else alone
+            alone = alone if size else [predicate[0] for predicate in joining]
             level = [(*p, pair) for p in joining for pair in alone if pairs.index(pair) > pairs.index(p[-1])]
             if not level:
                 break
-        return loaded - begun, time.perf_counter() - loaded, queries
+        return loaded - begun, time.process_time() - loaded, queries
 
 
 def _query(predicate: tuple[tuple[str, str], ...]) -> str:
@@ -109,11 +111,16 @@ def _prunings(paths: tuple[Path, Path], seconds: float) -> None:
     print(" – ".join(path.stem for path in paths))
     for preference in PREFERENCES.values():
         line = f"  {preference.name:10}"
-        for title, closed, bounded in (("both", True, True), ("no closed", False, True), ("no bound", True, False), ("neither", False, False)):
-            begun = time.perf_counter()
+        for title, closed, bounded in (
+            ("both", True, True),
+            ("no closed", False, True),
+            ("no bound", True, False),
+            ("neither", False, False),
+        ):
+            begun = time.process_time()
             best = Search(TwoCoded(coded), preference, 1, seconds, closed, bounded).run()
             late = "" if best.complete else "+"
-            line += f"   {title}: {time.perf_counter() - begun:6.2f}{late} s, {best.visited}{late} visited"
+            line += f"   {title}: {time.process_time() - begun:6.2f}{late} s, {best.visited}{late} visited"
         print(line, flush=True)
 
 

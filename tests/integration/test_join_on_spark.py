@@ -21,7 +21,17 @@ def files(tmp_path):
 def test_the_same_rows_as_in_process(files, tmp_path, monkeypatch):
     monkeypatch.setattr(on_spark, "_PART_BYTES", 12)  # several parts
     said = command(
-        "join", *files, "--on", "id=ref", "--how", "outer", "--master", "local[1]", "-o", tmp_path / "o.parquet", "--json"
+        "join",
+        *files,
+        "--on",
+        "id=ref",
+        "--how",
+        "outer",
+        "--master",
+        "local[1]",
+        "-o",
+        tmp_path / "o.parquet",
+        "--json",
     ).json
     wanted = dovetail.join(*files, on="id=ref", how="outer")
     assert pyarrow.parquet.read_table(tmp_path / "o.parquet").to_pydict() == wanted.table.to_pydict()

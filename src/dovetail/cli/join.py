@@ -86,9 +86,9 @@ def join_command(
 ) -> None:
     """Join LEFT (a file, or a table of the lake) with RIGHT, a table of INDEX, on equal values as search counts them.
 
-    Without an index, all are files, and the way is found: the columns that are given; else those whose equal values join
-    best; else a transformation of one table's columns that gives the key of the other, or likeness. MORE files are joined
-    on equal values.
+    Without an index, all are files, and the way is found: the columns that are given; else those whose equal values
+    join best; else a transformation of one table's columns that gives the key of the other, or likeness. MORE files are
+    joined on equal values.
 
     \b
     Example:
@@ -97,7 +97,10 @@ def join_command(
       dovetail join presidents.csv approval.csv --explain
     """
     if index:
-        _refuse({"--by": by, "--prefer": prefer, "--pairs": pairs, "--explain": explain, "MORE": more}, "files, without --index")
+        _refuse(
+            {"--by": by, "--prefer": prefer, "--pairs": pairs, "--explain": explain, "MORE": more},
+            "files, without --index",
+        )
     if more:
         _refuse({"--pairs": pairs, "--explain": explain}, "two files")
     if master:
@@ -139,8 +142,8 @@ def _join_on_spark(
         print_json(joined.report())
         return
     click.echo(
-        f"{count(joined.rows, 'row')}: {how} join. {joined.matched_left:,} of {joined.left_rows:,} rows on the left match "
-        f"{joined.matched_right:,} of {joined.right_rows:,} on the right.\nWritten: {output}"
+        f"{count(joined.rows, 'row')}: {how} join. {joined.matched_left:,} of {joined.left_rows:,} rows on the left "
+        f"match {joined.matched_right:,} of {joined.right_rows:,} on the right.\nWritten: {output}"
     )
 
 

@@ -89,11 +89,7 @@ def _steps(
     steps: list[Joined] = []
     while len(order) < len(sides):
         for table in (table for table in range(len(sides)) if table not in order):
-            on = [
-                (name_of[other], column)
-                for other, column in _pairs_with(predicate, table)
-                if other[0] in order
-            ]
+            on = [(name_of[other], column) for other, column in _pairs_with(predicate, table) if other[0] in order]
             if on:
                 break
         step = equi_join(whole, sides[table], on, asked.how, None, asked.most_rows)

@@ -148,8 +148,9 @@ def _counts(frames: list[DataFrame], keys: int) -> tuple[int, int, int, int, int
     from pyspark.sql import functions as f
 
     left, right = (
-        frame.groupBy(*(f.col(f"{prefix}_k{n}").alias(f"{prefix}{n}") for n in range(keys)))
-        .agg(f.count(f.lit(1)).alias(f"{prefix}_n"))
+        frame.groupBy(*(f.col(f"{prefix}_k{n}").alias(f"{prefix}{n}") for n in range(keys))).agg(
+            f.count(f.lit(1)).alias(f"{prefix}_n")
+        )
         for frame, prefix in zip(frames, "lr", strict=True)
     )
     both = left.join(right, [f.col(f"l{n}") == f.col(f"r{n}") for n in range(keys)])

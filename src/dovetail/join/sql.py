@@ -131,7 +131,9 @@ def _condition(left: Side, right: Side, mine: str, theirs: str) -> str | None:
         wanted = _number(connection, "SELECT count(*) FROM l JOIN r USING (token)")
         for expression in _EXPRESSIONS:
             equal = f"{expression.format('l.raw')} = {expression.format('r.raw')}"
-            nulls = connection.execute(f"SELECT DISTINCT l.raw FROM l JOIN r ON {equal} WHERE l.token IS NULL").fetchall()
+            nulls = connection.execute(
+                f"SELECT DISTINCT l.raw FROM l JOIN r ON {equal} WHERE l.token IS NULL"
+            ).fetchall()
             if len(nulls) > _MOST_MARKERS:
                 continue
             markers = ", ".join(sorted(_text(value) for (value,) in nulls))

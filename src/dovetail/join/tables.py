@@ -29,9 +29,10 @@ def join(
 ) -> TwoTables | ManyTables:
     """Join tables (paths or frames) that need not say how.
 
-    `on` names the columns, as `lake.join` takes them. Without it, the columns whose equal values join best are found, by
-    the preference `prefer`; where these say too little, a transformation of one table's values into the other's key, or
-    their likeness. `by` allows one way only: equal, transform or fuzzy. More than two tables are joined on equal values.
+    `on` names the columns, as `lake.join` takes them. Without it, the columns whose equal values join best are found,
+    by the preference `prefer`; where these say too little, a transformation of one table's values into the other's key,
+    or their likeness. `by` allows one way only: equal, transform or fuzzy. More than two tables are joined on equal
+    values.
     `seconds` bound the search for columns; a join of more than `most_rows` rows is refused before it is made.
     """
     begun = time.perf_counter()
@@ -51,4 +52,7 @@ def _sides(*tables: Any) -> list[Side]:
     if len(tables) < 2:
         raise InputError("A join needs two tables or more.")
     names = ["left_table", "right_table"] if len(tables) == 2 else [f"table_{n + 1}" for n in range(len(tables))]
-    return [side(data, Path(data).name if isinstance(data, str | Path) else name) for data, name in zip(tables, names, strict=True)]
+    return [
+        side(data, Path(data).name if isinstance(data, str | Path) else name)
+        for data, name in zip(tables, names, strict=True)
+    ]

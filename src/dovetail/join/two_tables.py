@@ -3,8 +3,6 @@ transformation, or by likeness."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -50,7 +50,10 @@ def test_one_way_only(files):
     ("options", "sentence"),
     [
         (["--explain", "--index", "idx"], "--explain is for files, without --index."),
-        (["--on", "name=who", "--prefer", "groups"], "The columns are given: there is nothing to prefer, and no way to choose."),
+        (
+            ["--on", "name=who", "--prefer", "groups"],
+            "The columns are given: there is nothing to prefer, and no way to choose.",
+        ),
         (["--prefer", "groups", "--by", "fuzzy"], "A preference is for joins on equal values, not for the way fuzzy."),
         (["-o", "x.doc"], "Cannot write .doc: use .csv, .parquet, .arrow, .feather."),
     ],

@@ -56,13 +56,13 @@ def code_tables(tables: Sequence[QueryTable]) -> Coded:
     start = 0
     coded = []
     for table, of_table in zip(tables, kept, strict=True):
-        codes = []
-        for column, places in zip(table.columns, of_table, strict=True):
-            codes.append(_codes(column, places, numbers[start : start + len(places)]) if len(places) else None)
+        codes = {}
+        for place, (column, places) in enumerate(zip(table.columns, of_table, strict=True)):
+            if len(places):
+                codes[place] = _codes(column, places, numbers[start : start + len(places)])
             start += len(places)
-        used = tuple(place for place, each in enumerate(codes) if each is not None)
-        stacked = np.stack([codes[place] for place in used]) if used else np.empty((0, table.rows), np.int32)
-        coded.append(CodedTable(table.rows, used, stacked))
+        stacked = np.stack(list(codes.values())) if codes else np.empty((0, table.rows), np.int32)
+        coded.append(CodedTable(table.rows, tuple(codes), stacked))
     return Coded(tuple(coded), len(encoded.dictionary))
 
 

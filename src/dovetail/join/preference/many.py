@@ -104,7 +104,9 @@ class ManyCoded:
         columns = []
         alive = np.ones(self.tables[table].rows, bool)
         for name in names:
-            codes = [self.tables[table].codes[c] for (t, c), variable in variables.items() if (t, variable) == (table, name)]
+            codes = [
+                self.tables[table].codes[c] for (t, c), variable in variables.items() if (t, variable) == (table, name)
+            ]
             for code in codes:
                 alive &= (code >= 0) & (code == codes[0])
             columns.append(codes[0])
