@@ -59,6 +59,13 @@ def two_files(folder: Path) -> Iterator[Path]:
         yield path
 
 
+def keyed_files(folder: Path) -> list[Path]:
+    tables = {"a": "id,x\n1,p\n2,q\n", "b": "no,a\n7,1\n8,2\n9,5\n", "c": "b,y\n7,u\n7,v\n6,w\n"}
+    for name, text in tables.items():
+        (folder / f"keyed-{name}.csv").write_text(text)
+    return [folder / f"keyed-{name}.csv" for name in tables]
+
+
 def fits(seen: str, stated: str) -> bool:
     return seen in stated.split(" or ") or (seen == "list" and stated.startswith("list of ")) or (
         seen == "integer" and stated == "number"
@@ -79,7 +86,12 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail join": dovetail(
                 "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
             ).json,
-            "dovetail join of two files": dovetail("join", *two_files(folder), "--json").json,
+            "dovetail join of two files": {
+                **dovetail("join", *two_files(folder), "--json").json,
+                "predicate": dovetail("join", *keyed_files(folder)[:2], "--json").json["predicate"],
+            },
+            "dovetail join of more files": dovetail("join", *keyed_files(folder), "--json").json,
+            "dovetail predicates": dovetail("predicates", *keyed_files(folder), "--json").json,
             "dovetail inds": dovetail("inds", index, "--json").json,
             "dovetail keys": dovetail("keys", index, "--json").json,
             "dovetail path": dovetail(
@@ -102,7 +114,7 @@ def test_every_section_is_compared(answers):
     assert sections == list(answers)
 
 
-@pytest.mark.parametrize("number", range(14))
+@pytest.mark.parametrize("number", range(18))
 def test_keys_and_types(answers, number):
     section = list(answers)[number]
     stated = documented(section)

@@ -55,7 +55,8 @@ def cli() -> None:
 
 for command in (
     index_command, search_command, join_command, predicates_command, inds_command, keys_command, path_command,
-    graph_command, info_command, tables_command, columns_command, find_command, verify_command, remove_command, compact_command,
+    graph_command, info_command, tables_command, columns_command, find_command, verify_command, remove_command,
+    compact_command,
 ):  # fmt: skip
     cli.add_command(command)
 
