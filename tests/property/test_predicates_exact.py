@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dovetail.join.preference.coding import Coded, CodedTable, code_tables
@@ -126,7 +126,15 @@ def test_two_tables(given_tables, k):
             assert answer(best, codes) == wanted, (name, closed, bounded)
 
 
-@settings(max_examples=40)
+@settings(max_examples=60)
+@example(
+    [
+        {"a": ["v", "u"], "b": ["u", "v"]},
+        {"a": ["w", "v", "u"], "b": ["v", "w", "u"]},
+        {"a": ["w", "u", "w", "v"]},
+    ],
+    1,
+)
 @given(tables([(1, 1, 1), (1, 2, 1), (2, 1, 1), (2, 2, 1)], 4), st.sampled_from([1, 3, 100]))
 def test_three_tables(given_tables, k):
     codes = coded(given_tables)

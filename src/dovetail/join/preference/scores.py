@@ -78,8 +78,12 @@ def _strength(joined: Joined) -> float:
 
 
 def _strongest(joined: Joined) -> float:
-    """Each row that has a partner keeps it, and the join has as few rows as that allows."""
-    return round(2 * joined.covered / (len(joined.matched) * joined.least_rows + joined.all_rows), _DIGITS)
+    """As few joined rows as the rows that have a partner allow; of more than two tables, some may lose theirs."""
+    tables = len(joined.matched)
+    if tables == 2:
+        return round(2 * joined.covered / (2 * joined.least_rows + joined.all_rows), _DIGITS)
+    kept = ((rows, sum(min(mine, rows) for mine in joined.matched)) for rows in joined.matched)
+    return round(max(2 * covered / (tables * rows + joined.all_rows) for rows, covered in kept), _DIGITS)
 
 
 def _compactest(joined: Joined) -> float:
