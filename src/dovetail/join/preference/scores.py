@@ -92,12 +92,12 @@ def _compactest(joined: Joined) -> float:
 
 
 def _keyness(joined: Joined) -> float:
-    return joined.is_key + _strength(joined)
+    return round(joined.is_key + _strength(joined), _DIGITS)
 
 
 def _most_keyness(joined: Joined) -> float:
     enough = any(mine >= MOST_MATCH * size for mine, size in zip(joined.matched, joined.sizes, strict=True))
-    return enough + _strongest(joined)
+    return round(enough + _strongest(joined), _DIGITS)
 
 
 _LIST = (
