@@ -89,13 +89,15 @@ def find(folder: Path) -> None:
     def inclusions() -> Inclusions:
         return Inclusions(LakeColumns([OpenSegment(Segment(folder, ref)) for ref in refs]), Question())
 
-    begun, cpu = time.perf_counter(), time.process_time()
-    found = inclusions()
-    number = sum(len(pairs) for pairs in found)
-    answer = {"seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu}
+    number = sum(len(pairs) for pairs in inclusions())  # compiles what is not compiled yet
+    Dependencies(inclusions()).write(folder / "inds.parquet")
     cpu = time.process_time()
-    Dependencies(found).write(folder / "inds.parquet")
-    answer |= {"write_cpu": time.process_time() - cpu, "columns": len(found.columns), "sets": len(found.sets)}
+    found = inclusions()
+    assert number == sum(len(pairs) for pairs in found)
+    answer = {"cpu": time.process_time() - cpu}
+    cpu = time.process_time()
+    Dependencies(inclusions()).write(folder / "inds.parquet")
+    answer |= {"whole_cpu": time.process_time() - cpu, "columns": len(found.columns), "sets": len(found.sets)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({**answer, "segments": len(refs), "dependencies": number, "peak_bytes": peak}))
 
@@ -104,24 +106,47 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, nargs="+", default=[1000, 2000, 5000, 10_000, 20_000, 50_000])
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw a plot, as .svg or .png")
     parser.add_argument("--find", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.find:
         find(given.find)
         return
-    print("| tables | columns | segments | dependencies | CPU s | ranking and writing, CPU s | peak MB |")
+    print("| tables | columns | segments | dependencies | found, CPU s | … ranked and written, CPU s | peak MB |")
     print("|--:|--:|--:|--:|--:|--:|--:|")
+    points = []
     for tables in given.tables:
         folder = Path(tempfile.mkdtemp())
         make_lake(folder, tables, given.seed)
         command = [sys.executable, __file__, "--find", str(folder)]
         got = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        points.append(got | {"tables": tables})
         print(
             f"| {tables:,} | {got['columns']:,} | {got['segments']} | {got['dependencies']:,} | {got['cpu']:.2f} | "
-            f"{got['write_cpu']:.2f} | {got['peak_bytes'] / 1e6:,.0f} |",
+            f"{got['whole_cpu']:.2f} | {got['peak_bytes'] / 1e6:,.0f} |",
             flush=True,
         )
         shutil.rmtree(folder)
+    if given.plot:
+        draw(points, given.plot)
+
+
+def draw(points: list[dict[str, float]], file: Path) -> None:
+    try:
+        import matplotlib.pyplot as plt
+    except ModuleNotFoundError as error:
+        raise SystemExit("--plot needs matplotlib: pip install -e '.[benchmarks]'") from error
+    tables = [point["tables"] for point in points]
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    left.loglog(tables, [point["cpu"] for point in points], "o-", label="found")
+    left.loglog(tables, [point["whole_cpu"] for point in points], "o-", label="found, ranked and written")
+    left.set(title="CPU seconds, from opening on", xlabel="tables")
+    left.legend()
+    middle.loglog(tables, [point["dependencies"] for point in points], "o-")
+    middle.set(title="Dependencies that pass the filters", xlabel="tables")
+    right.semilogx(tables, [point["peak_bytes"] / 1e6 for point in points], "o-")
+    right.set(title="Peak memory, MB", xlabel="tables", ylim=(0, None))
+    figure.savefig(file)
 
 
 if __name__ == "__main__":

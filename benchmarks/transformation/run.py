@@ -14,6 +14,7 @@ import argparse
 import csv
 import json
 import random
+import resource
 import statistics
 import time
 from collections.abc import Hashable, Iterator
@@ -24,6 +25,7 @@ from typing import Any
 import synthetic
 
 import dovetail
+from dovetail.join.transform.discover import discover
 
 Columns = dict[str, list[str | None]]
 _GROWTH = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -47,6 +49,7 @@ def main() -> None:
     parser.add_argument("--truth", type=Path, help="a folder with transform_pairs and fuzzy_pairs")
     parser.add_argument("--rows", type=int, default=1_000, help="of the synthetic sets")
     parser.add_argument("--growth-to", type=int, default=100_000, help="the most rows of the growth test")
+    parser.add_argument("--fuzzy-to", type=int, default=10_000, help="the most rows of the growth test of likeness")
     parser.add_argument("--cases", action="store_true", help="print every case")
     options = parser.parse_args()
     dovetail.join({"a": ["b c", "d e", "f g"]}, {"a": ["b", "d", "f"]})  # compiles, or loads what was compiled
@@ -57,8 +60,35 @@ def main() -> None:
         _report(folder.name, [_fuzzy_case(case) for case in _cases(folder)], options.cases)
     for rows in _GROWTH:
         if rows <= options.growth_to:
-            measured = _measure(f"{rows:,} rows", *synthetic.citeseer(rows, random.Random(rows)))
-            print(f"growth      {measured.name:>15}  F1 {measured.f1:.3f}  {measured.seconds:8.2f} s", flush=True)
+            _grow(rows)
+    for rows in _GROWTH:
+        if rows <= options.fuzzy_to:
+            measured = _measure(f"{rows:,} rows", *synthetic.misspelt(rows, random.Random(rows)), by="fuzzy")
+            print(f"fuzzy  {measured.name:>15}  {_quality(measured)}  {measured.seconds:8.2f} s  {_peak()}", flush=True)
+
+
+def _grow(rows: int) -> None:
+    """Learning, then the join by what was learned, as processor seconds: the first must grow less than the rows."""
+    left, right, truth = synthetic.citeseer(rows, random.Random(rows))
+    moments = [time.process_time()]
+    found = discover(left, right)
+    moments.append(time.process_time())
+    pairs: set[Hashable] = set()
+    if found is not None:
+        way = dovetail.Transformation(found.programs, found.reversed, found.target)
+        pairs = set(_pairs(dovetail.join(left, right, by=way)))
+    moments.append(time.process_time())
+    measured = _scored(f"{rows:,} rows", pairs, truth, moments[2] - moments[0])
+    stages = f"learn {moments[1] - moments[0]:7.2f} s  join {moments[2] - moments[1]:7.2f} s"
+    print(f"growth {measured.name:>15}  F1 {measured.f1:.3f}  {stages}  {_peak()}", flush=True)
+
+
+def _peak() -> str:
+    return f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB"
+
+
+def _quality(measured: Measured) -> str:
+    return f"P {measured.precision or 0:.3f}  R {measured.recall:.3f}"
 
 
 def _cases(folder: Path) -> Iterator[Path]:
@@ -70,9 +100,9 @@ def _synthetic(name: str, rows: int) -> Measured:
     return _measure(name, *synthetic.CASES[name](rows, random.Random(rows)))
 
 
-def _measure(name: str, left: Columns, right: Columns, truth: set[tuple[int, int]]) -> Measured:
+def _measure(name: str, left: Columns, right: Columns, truth: set[tuple[int, int]], by: str | None = None) -> Measured:
     begun = time.perf_counter()
-    pairs = set(_pairs(dovetail.join(left, right)))
+    pairs = set(_pairs(dovetail.join(left, right, by=by)))
     return _scored(name, pairs, truth, time.perf_counter() - begun)
 
 

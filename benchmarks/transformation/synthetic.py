@@ -72,6 +72,19 @@ def citeseer(rows: int, draw: random.Random) -> Case:
     return _case(draw, source, [f"{authors}. {title}. {year}" for year, title, authors in papers], "citation")
 
 
+def misspelt(rows: int, draw: random.Random) -> Case:
+    """People and towns; the other table has them with one typing error each. For likeness, not of the paper."""
+    pools = [[_word(draw, 1, 4).title() for _ in range(size)] for size in (3_000, 40_000, 8_000)]
+    texts = [" ".join(draw.choice(pool) for pool in pools) for _ in range(rows)]
+    return _case(draw, {"name": list(texts)}, [_mistyped(text, draw) for text in texts], "who")
+
+
+def _mistyped(text: str, draw: random.Random) -> str:
+    place = draw.randrange(len(text))
+    instead = draw.choice(("", "e", "x", text[place] * 2))
+    return text[:place] + instead + text[place + 1 :]
+
+
 CASES: dict[str, Callable[[int, random.Random], Case]] = {
     "UserID": user_id,
     "Time": time_of_day,

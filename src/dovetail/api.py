@@ -17,6 +17,7 @@ from dovetail._storage.verify import Verification, verify_index
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.catalog.statistics import Skipped, failed_tables, statistics_of
 from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.graph.candidates import KeyCandidates
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.dependencies import Dependencies
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
@@ -24,6 +25,7 @@ from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
 from dovetail.graph.keys import ASKED
 from dovetail.graph.nary import NaryDependencies
 from dovetail.graph.network import Graph, join_graph
+from dovetail.graph.spread import spread
 from dovetail.join.joined import Joined
 from dovetail.join.on import On
 from dovetail.join.verb import join_with
@@ -206,16 +208,18 @@ class Lake:
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
+        how: str = "equal",
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
         `on` names the column to join on, or several that must match together, row by row; without it every sensible
         column is tried. With `threshold`, everything that holds at least this share of mine is found; else the `k` that
         hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers are
-        exact but which may miss a hit.
+        exact but which may miss a hit. `how="transform"` finds tables that join after a transformation of values, which
+        each hit tells.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
-        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast))
+        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast, how))
         return hits.of(Source(partial(join_with, self.segments), data))
 
     def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
@@ -230,7 +234,7 @@ class Lake:
                 raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
             data, table = data.source.data, data
         if isinstance(table, Hit):
-            on = on or list(zip(table.on, table.columns, strict=True))
+            on = on or table.way
             table = table.table
         if table is None:
             raise InputError("lake.join needs a table of the lake: its name, or a hit.")
@@ -246,18 +250,23 @@ class Lake:
         non_unique: bool = False,
         null_equal: bool = False,
         nary: int = 1,
+        master: str | None = None,
     ) -> Dependencies | NaryDependencies:
         """The inclusion dependencies of the whole lake, best first: columns whose values all stand in another. Exact.
 
         With `partial`, also those of which at least this share stands there. Left out are columns without values or of
         whole numbers, referenced columns that repeat values or of which less than `coverage` is in use, unless asked
         for. `null_equal` takes null for a value. With `nary`, dependencies of two to so many columns together.
+        `master` is a Spark master to spread the work over; without it, threads of this process find them.
         """
         filters = Filters(not null_columns, not integers, not non_unique, as_share(coverage))
         question = Question(filters, as_share(partial), null_equal)
         if nary > 1:
+            if master:
+                raise InputError("Dependencies of several columns are found in this process: leave the master out.")
             return NaryDependencies(LakeColumns(self.segments), question, nary)
-        return Dependencies(inclusions(self.segments, question))
+        found = inclusions(self.segments, question)
+        return Dependencies(found, spread(self._snapshot, question, master) if master else None)
 
     def foreign_keys(self, min_score: float = LIKELY) -> ForeignKeys:
         """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
@@ -265,6 +274,10 @@ class Lake:
         The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
         """
         return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+
+    def keys(self) -> KeyCandidates:
+        """Columns, alone or a few together, that tell the rows of their table apart, the likeliest keys first."""
+        return KeyCandidates(self.foreign_keys())
 
     def graph(self, min_score: float = LIKELY) -> Graph:
         """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -64,6 +65,34 @@ def test_the_same_history_with_and_without_spark(lake, tmp_path):
     assert set(with_spark[-1]) == {"t0.csv", "t2.csv", "t9.csv", "big.csv", "broken.csv"}
 
 
+@pytest.fixture(scope="module")
+def in_segments(tmp_path_factory) -> dict[int, Path]:
+    """The same fifty tables in one segment and in fifty: indexes by their number of segments."""
+    tmp_path = tmp_path_factory.mktemp("segments")
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(50):
+        rows = (f"{i},c{i % (number + 2)},{i * 3}\n" for i in range(number % 9 + 4))
+        (folder / f"t{number}.csv").write_text("id,code,thing_id\n" + "".join(rows))
+    made = {}
+    for segments, segment_mb in ((1, 1_000_000), (50, 1)):
+        made[segments] = tmp_path / f"{segments}.idx"
+        with without_spark(megabyte=1):
+            sizes = {"segment_mb": segment_mb, "slice_mb": 1_000_000, "memory_mb": 1_000_000}
+            dovetail.index(folder, made[segments], settings=sizes)
+        assert len(dovetail.open(made[segments]).segments) == segments
+    return made
+
+
+def test_dependencies_on_two_cores(in_segments):
+    asked = {"integers": True, "non_unique": True, "coverage": 0}
+    one = dovetail.open(in_segments[1]).inds(**asked).to_arrow()
+    assert one.num_rows > 1000
+    assert dovetail.open(in_segments[50]).inds(**asked).to_arrow().to_pylist() == one.to_pylist()
+    assert dovetail.open(in_segments[50]).inds(**asked, master="local[2]").to_arrow().to_pylist() == one.to_pylist()
+    assert leftovers(in_segments[50]) == set()
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -106,7 +135,7 @@ def master(tmp_path) -> Iterator[str]:
         log.close()
 
 
-def test_a_standalone_cluster(lake, tmp_path, master):
+def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     """Commands of their own, as a user starts them: the workers are no children of the driver."""
     to = tmp_path / "idx"
     environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
@@ -119,3 +148,9 @@ def test_a_standalone_cluster(lake, tmp_path, master):
     assert contents_of(to) == contents_of(tmp_path / "here")
     assert verify_index(to).problems == ()
     assert leftovers(to) == set()
+
+    written = tmp_path / "inds.json"
+    done = command("inds", in_segments[50], "--integers", "--master", master, "-o", written, env=environment)
+    assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
+    assert json.loads(written.read_text()) == dovetail.open(in_segments[1]).inds(integers=True).to_dicts()
+    assert leftovers(in_segments[50]) == set()

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.sealed import seal, sync_folder, unseal, write_durably
-from dovetail._storage.segment import Segment
+from dovetail._storage.segment import Segment, SegmentRef
 from dovetail.errors import BuildFailed, IndexDamaged, InputError, NotAnIndex, WriterConflict
 
 _MANIFEST = re.compile(r"manifest-(\d+)\.json")
@@ -51,6 +51,11 @@ def open_snapshot(path: Path) -> Snapshot:
             if _newest_generation(path) == generation:
                 missing = Path(error.filename).relative_to(path)
                 raise IndexDamaged(f"{path} is damaged: {missing} is missing.") from error
+
+
+def open_segment(path: Path, ref: SegmentRef) -> Segment:
+    """A segment of the index at `path`, which nobody may write to meanwhile."""
+    return Segment(path / _SEGMENTS, ref)
 
 
 def newest_manifest(path: Path) -> Manifest:

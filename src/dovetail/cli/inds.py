@@ -25,6 +25,10 @@ from dovetail.graph.output import SUFFIXES, check_suffix
     help="How much of the referenced column the dependent one has at least; 0 keeps all.",
 )  # fmt: skip
 @click.option("--null-equal", is_flag=True, help="Take null for a value that equals null, as the paper does.")
+@click.option(
+    "--master", metavar="URL", default=None,
+    help="A Spark master to spread the work over; by default, threads of this process.",
+)  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=25, show_default=True,
@@ -40,6 +44,7 @@ def inds_command(
     non_unique: bool,
     coverage: str,
     null_equal: bool,
+    master: str | None,
     output: Path | None,
     limit: int,
     as_json: bool,
@@ -65,6 +70,7 @@ def inds_command(
         non_unique=non_unique,
         null_equal=null_equal,
         nary=nary or 1,
+        master=master,
     )
     if output:
         click.echo(

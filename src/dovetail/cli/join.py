@@ -21,6 +21,7 @@ from dovetail.join.many_tables import ManyTables
 from dovetail.join.preference.predicates import SECONDS
 from dovetail.join.preference.scores import PREFERENCES
 from dovetail.join.tables import join
+from dovetail.join.transformation import Transformation
 from dovetail.join.two_tables import WAYS, TwoTables
 
 _WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
@@ -44,7 +45,9 @@ _SHOWN_COLUMNS = 8
     help="The columns to join on, several with commas; without it, the best are found.",
 )
 @click.option("--how", type=click.Choice(KINDS), help="The kind of join; without it inner, and left with --index.")
-@click.option("--by", type=click.Choice(WAYS), help="Files: join in this way only.")
+@click.option(
+    "--by", type=click.Choice(WAYS), help="Files: join in this way only. With --index: transform, of --on if given."
+)
 @click.option(
     "--prefer",
     type=click.Choice(list(PREFERENCES)),
@@ -59,6 +62,9 @@ _SHOWN_COLUMNS = 8
 @click.option(
     "--pairs", type=click.Path(path_type=Path), help="Two files: write the joined row numbers, from 0, as CSV."
 )
+@click.option("--equal", metavar="MINE=THEIRS", help="Two files, --by fuzzy: columns that must be equal beside.")
+@click.option("--save", type=click.Path(path_type=Path), help="Two files: write the program that was learned, as JSON.")
+@click.option("--program", type=click.Path(path_type=Path), help="Two files: join by the program in this file.")
 @click.option("--explain", is_flag=True, help="Two files: the program in words, as Python and as SQL; the join as SQL.")
 @click.option(
     "--master",
@@ -79,6 +85,9 @@ def join_command(
     seconds: float,
     most_rows: int,
     pairs: Path | None,
+    equal: str | None,
+    save: Path | None,
+    program: Path | None,
     explain: bool,
     master: str | None,
     output: Path | None,
@@ -94,33 +103,45 @@ def join_command(
     Example:
       dovetail join people.csv orders.csv --prefer compact --how outer -o out.parquet
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
-      dovetail join presidents.csv approval.csv --explain
+      dovetail join presidents.csv approval.csv --explain --save program.json
     """
+    of_two = {"--pairs": pairs, "--equal": equal, "--save": save, "--program": program, "--explain": explain}
     if index:
-        _refuse(
-            {"--by": by, "--prefer": prefer, "--pairs": pairs, "--explain": explain, "MORE": more},
-            "files, without --index",
-        )
+        other = None if by == "transform" else by
+        _refuse({"--by": other, "--prefer": prefer, **of_two, "MORE": more}, "files, without --index")
     if more:
-        _refuse({"--pairs": pairs, "--explain": explain}, "two files")
+        _refuse(of_two, "two files")
+    if by and program:
+        raise InputError("--by looks for a way to join, --program has one: leave one of them out.")
     if master:
-        _refuse({"--by": by, "--prefer": prefer, "--pairs": pairs, "--explain": explain}, "joins without --master")
+        _refuse({"--by": by, "--prefer": prefer, **of_two}, "joins without --master")
         if not (on and output) or more or index:
             raise InputError("With --master, two files, --on and -o are needed.")
         _join_on_spark((left, right), on, how or "inner", output, master, most_rows, as_json)
         return
     write = _writer(output) if output else None
     joined = (
-        Lake(index).join(left, right, on=on, how=how or "left")
+        _with_lake(index, left, right, on, how, by)
         if index
         else join(
-            left, right, *more, by=by, prefer=prefer, how=how or "inner", on=on, seconds=seconds, most_rows=most_rows
+            left,
+            right,
+            *more,
+            by=Transformation.load(program) if program else by,
+            equal=_pair(equal),
+            prefer=prefer,
+            how=how or "inner",
+            on=on,
+            seconds=seconds,
+            most_rows=most_rows,
         )
     )
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
         _write_pairs(joined, pairs)
+    if save and isinstance(joined, TwoTables):
+        _save(joined, save)
     if as_json:
         report = joined.report() if isinstance(joined, Joined) else joined.report
         print_json({**report, "output": str(output) if output else None})
@@ -130,6 +151,27 @@ def join_command(
         click.echo(f"Written: {output}")
     elif not (pairs or explain) and joined.rows:
         _print_rows(joined.table)
+
+
+def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | None, by: str | None) -> Joined:
+    lake = Lake(index)
+    if by != "transform":
+        return lake.join(left, right, on=on, how=how or "left")
+    hits = lake.search(left, on=on, how="transform", tables=(right,), include_self=True)
+    if not hits:
+        raise InputError(f"{hits.sentence} Asked was {right}.")
+    return lake.join(left, hits[0], how=how or "left")
+
+
+def _pair(written: str | None) -> tuple[str, str] | None:
+    mine, sign, theirs = (written or "").partition("=")
+    return (mine, theirs if sign else mine) if written else None
+
+
+def _save(joined: TwoTables, path: Path) -> None:
+    if joined.transformation is None:
+        raise InputError("There is no program to save: the tables join without one, or not at all.")
+    joined.transformation.save(path)
 
 
 def _join_on_spark(

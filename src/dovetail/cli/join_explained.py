@@ -7,7 +7,7 @@ import click
 from dovetail.cli.output import count
 from dovetail.join.joined import Joined
 from dovetail.join.many_tables import ManyTables
-from dovetail.join.transform.explain import explained
+from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.two_tables import TwoTables
 
 _WAYS = {
@@ -45,6 +45,8 @@ def print_two_tables(joined: TwoTables, explain: bool) -> None:
         f"{joined.right.num_rows:,} on the right."
     )
     click.echo(f"{_kind(joined.how)}, {joined.joined.cardinality}: {count(joined.rows, 'row')}. {joined.why}")
+    if joined.key:
+        click.echo(f"Of the composite key of the other table is taken: {in_words(joined.key)}")
     for number, program in enumerate(joined.programs, start=1):
         told = explained(program)
         title = f"Program {number} of {len(joined.programs)}" if len(joined.programs) > 1 else "Program"

@@ -11,7 +11,9 @@ import click
 from dovetail.api import Lake
 from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
+from dovetail.search.planner import HOWS
 from dovetail.search.results import LOOSE, NUMBERS, Hit, Hits
+from dovetail.search.transformed_hit import TransformedHit
 
 
 @click.command("search", short_help="Find the tables that join with mine.")
@@ -19,6 +21,13 @@ from dovetail.search.results import LOOSE, NUMBERS, Hit, Hits
 @click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of mine to join on, or several together; without it, each is tried."
+)
+@click.option(
+    "--how",
+    type=click.Choice(HOWS),
+    default="equal",
+    show_default=True,
+    help="Join on equal values, or after a transformation of one side.",
 )
 @click.option("--threshold", metavar="SHARE", help="Every column that holds at least this share of mine, e.g. 0.7.")
 @click.option("-k", "k", default=10, show_default=True, help="How many hits.")
@@ -32,6 +41,7 @@ def search_command(
     query: str,
     index: Path,
     on: str | None,
+    how: str,
     threshold: str | None,
     k: int,
     tables: tuple[str, ...],
@@ -45,12 +55,15 @@ def search_command(
 
     By default the columns that share most values are found (JOSIE); with --threshold all that hold a share of mine.
     Several columns, with commas, must match together, row by row (MATE); any columns of a table may stand for them.
+    With --how transform, tables are found whose values can be made of mine, or mine of theirs, by a program that is
+    learned (Auto-Join): first and last names that are e-mail addresses there.
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json it gives only that.
 
     \b
     Example:
       dovetail search sales.csv --on country --index ./idx
       dovetail search weather.csv --on city,date --index ./idx
+      dovetail search staff.csv --on name --how transform --index ./idx
     """
     lake = Lake(index)
     search = functools.partial(
@@ -62,6 +75,7 @@ def search_command(
         tables=tables,
         min_overlap=min_overlap,
         include_self=include_self,
+        how=how,
     )
     hits = search(fast=fast)
     if explain is not None:
@@ -111,8 +125,11 @@ def _print(hits: Hits) -> None:
 
 def _next(query: str, index: Path, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
-    on = ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))
-    command = ["dovetail", "join", query, hit.table, "--index", str(index), "--on", on, "-o", "joined.parquet"]
+    if isinstance(hit, TransformedHit):
+        how = ["--on", ",".join(hit.on), "--by", "transform"]
+    else:
+        how = ["--on", ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))]
+    command = ["dovetail", "join", query, hit.table, "--index", str(index), *how, "-o", "joined.parquet"]
     return f"Try:  {shlex.join(command)}"
 
 

@@ -71,16 +71,20 @@ class Answer:
 _SHOWN = 20
 
 
-def named(columns: LakeColumns, numbers: Array) -> tuple[pa.Array, pa.Array]:
-    """The tables of these columns, and lists of one column each."""
-    return named_lists(columns, numbers, np.arange(len(numbers) + 1))
+def named(columns: LakeColumns, tables: Array, names: Array) -> tuple[pa.Array, pa.Array]:
+    """Tables by their numbers, and lists of one column each, by the numbers of their names."""
+    return _spelled(columns, tables, names, np.arange(len(names) + 1, dtype=np.int32))
 
 
 def named_lists(columns: LakeColumns, numbers: Array, offsets: Array) -> tuple[pa.Array, pa.Array]:
     """The tables of lists of columns, none of them empty, and the lists."""
-    tables = columns.table_of[numbers[offsets[:-1]]]
-    names = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), columns.names)
+    tables = columns.table_of[numbers[offsets[:-1]]].astype(np.int32)
+    return _spelled(columns, tables, columns.name_of[numbers], offsets.astype(np.int32))
+
+
+def _spelled(columns: LakeColumns, tables: Array, names: Array, offsets: Array) -> tuple[pa.Array, pa.Array]:
+    lists = pa.DictionaryArray.from_arrays(pa.array(names), columns.distinct_names)
     return (
-        pa.DictionaryArray.from_arrays(pa.array(tables, pa.int32()), columns.table_names),
-        pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names),
+        pa.DictionaryArray.from_arrays(pa.array(tables), columns.table_names),
+        pa.ListArray.from_arrays(pa.array(offsets), lists),
     )

@@ -59,6 +59,20 @@ class LakeColumns:
         return self._field("column")
 
     @cached_property
+    def _encoded_names(self) -> pa.DictionaryArray:
+        return self.names.dictionary_encode()
+
+    @property
+    def distinct_names(self) -> pa.Array:
+        return self._encoded_names.dictionary
+
+    @cached_property
+    def name_of(self) -> Array:
+        """The place of each column's name among the distinct ones."""
+        places: Array = self._encoded_names.indices.to_numpy()
+        return places
+
+    @cached_property
     def minimum(self) -> pa.Array:
         return self._field("minimum")
 
@@ -87,12 +101,18 @@ class LakeColumns:
         return once
 
     @cached_property
-    def leading(self) -> Array:
-        """Whether a column is the first key of its table: hardly a row without a value, and no two with the same.
+    def keys(self) -> Array:
+        """Whether a column could be a key: no two rows with the same value, and hardly one without.
 
         A single null may be a value that only looks like one, such as the language code "nan".
         """
-        keys = np.flatnonzero(self.unique & (self.nulls * _NULLS_OF_A_KEY <= self.rows))
+        could: Array = self.unique & (self.nulls * _NULLS_OF_A_KEY <= self.rows)
+        return could
+
+    @cached_property
+    def leading(self) -> Array:
+        """Whether a column is the first key of its table."""
+        keys = np.flatnonzero(self.keys)
         _, first = np.unique(self.table_of[keys], return_index=True)
         leads = np.zeros(len(self), bool)
         leads[keys[first]] = True

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Inclusions, Pairs, Question
 from dovetail.graph.keys import NEXT_BEST
-from dovetail.graph.score import FEATURES, Scorer
+from dovetail.graph.score import FEATURES, OF_PARTIAL, Scorer, weigh
 from dovetail.graph.tuples import RowTuples, Shared
 
 Array = npt.NDArray[Any]
@@ -136,8 +136,7 @@ def score_composite(columns: LakeColumns, scorer: Scorer, tried: Columns, key: C
     }
     for name, value in said.items():
         features[FEATURES.index(name)] = value
-    containment = shared.common / max(1, shared.dependent)
-    score = float(scorer.weigh(features[None, :], np.array([containment]))[0])
+    score = float(weigh(features)) * (shared.common / max(1, shared.dependent)) ** OF_PARTIAL
     owned = float(scorer.named_after_their_table(pairs.referenced).max())
     score *= _OF_SIBLINGS + (1 - _OF_SIBLINGS) * owned
     return Composite(tried, key, shared, int(columns.rows[tried[0]]), features, score)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from dovetail.errors import InputError
 from dovetail.graph.answer import Answer, named
 from dovetail.graph.inclusion import Inclusions
-from dovetail.graph.ranking import COLUMNS_AT_MOST, Ranking
+from dovetail.graph.ranking import COLUMNS_AT_MOST, Ranking, Run
 from dovetail.graph.score import Scorer
 
 
 class Dependencies(Answer):
     """All dependencies that were asked for. They are found when they are first read."""
 
-    def __init__(self, inclusions: Inclusions) -> None:
+    def __init__(self, inclusions: Inclusions, runs: Sequence[Run] | None = None) -> None:
+        """With `runs`, they were found elsewhere, and are merged here."""
         if len(inclusions.columns) > COLUMNS_AT_MOST:
             raise InputError(f"Dependencies are ranked among at most {COLUMNS_AT_MOST:,} columns.")
         self.inclusions = inclusions
-        self._scorer = Scorer(inclusions.columns, inclusions.sizes)
+        self._runs = runs
         self._ranking: Ranking | None = None
 
     def __len__(self) -> int:
@@ -31,22 +31,21 @@ class Dependencies(Answer):
         return f"<{len(self):,} inclusion dependencies>"
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        columns, sizes = self.inclusions.columns, self.inclusions.sizes
-        at_rank = np.argsort(columns.rank)
-        for scores, one, other, overlap in self._ranked():
-            dependent, referenced = at_rank[one], at_rank[other]
-            mine = np.where(sizes[dependent] == 0, 1.0, overlap / np.maximum(sizes[dependent], 1))
-            theirs = overlap / np.maximum(sizes[referenced], 1)
-            numbers = (pa.array(values) for values in (mine, theirs, scores))
+        columns = self.inclusions.columns
+        for part in self._ranked():
+            shares = (pa.array(values) for values in (part.containment, part.coverage, part.score))
             yield pa.RecordBatch.from_arrays(
-                [*named(columns, dependent), *named(columns, referenced), *numbers], schema=self.schema
+                [*named(columns, *part.dependent), *named(columns, *part.referenced), *shares], schema=self.schema
             )
 
     def _ranked(self) -> Ranking:
         if self._ranking is None:
-            self._ranking = Ranking()
-            rank = self.inclusions.columns.rank
-            for pairs in self.inclusions:
-                scores = self._scorer.scores(pairs)
-                self._ranking.add(scores, rank[pairs.dependent], rank[pairs.referenced], pairs.overlap)
+            ranking = Ranking(self.inclusions.columns, self.inclusions.sizes)
+            if self._runs is None:
+                scorer = Scorer(self.inclusions.columns, self.inclusions.sizes)
+                for pairs in self.inclusions:
+                    ranking.add(pairs, scorer.scores(pairs))
+            for run in self._runs or ():
+                ranking.take(run)
+            self._ranking = ranking
         return self._ranking

@@ -126,7 +126,7 @@ class ForeignKeys(Answer):
         reasons = [
             f"{contained} are among its {int(self._sizes[other]):,}",
             _named(said["names"], theirs),
-            f"{theirs} is {'' if said['key'] else 'not '}the first key of its table",
+            _known(said["key"], bool(self.columns.leading[other]), theirs),
         ]
         if said["surprise"] < _WEAK:
             reasons.append("but such values could stand there by chance")
@@ -140,6 +140,12 @@ class ForeignKeys(Answer):
             best = "the best" if part.places[place] == 0 else f"number {part.places[place] + 1}"
             reasons.append(f"{best} of {int(part.targets[place]):,} columns that hold these values")
         return reasons
+
+
+def _known(key: float, leading: bool, theirs: str) -> str:
+    if not leading and key:
+        return f"{theirs} repeats no value, and other tables refer to it by its name"
+    return f"{theirs} is {'' if leading else 'not '}the first key of its table"
 
 
 def _named(share: float, theirs: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from dovetail.errors import InputError
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion_kernels import column_pairs, including_sets
 from dovetail.graph.many import Proposer, Signatures
-from dovetail.graph.sets import lake_sets
+from dovetail.graph.sets import LakeSets, lake_sets
 from dovetail.search.lake import OpenSegment
 
 Array = npt.NDArray[Any]
@@ -89,11 +90,15 @@ class Inclusions:
             raise InputError("Signatures propose whole inclusions only; leave them out to find partial ones.")
         self.columns = columns
         self.question = question
-        wanted, allowed = eligible(columns, question)
-        allowed = allowed if referable is None else wanted & referable
-        self.sets = lake_sets(columns, wanted, allowed, question.null_is_a_value)
+        self._referable = referable
         self._threads = threads
         self.proposer = Proposer(self.sets, signatures) if signatures else None
+
+    @cached_property
+    def sets(self) -> LakeSets:
+        wanted, referable = eligible(self.columns, self.question)
+        referable = referable if self._referable is None else wanted & self._referable
+        return lake_sets(self.columns, wanted, referable, self.question.null_is_a_value)
 
     @property
     def sizes(self) -> Array:
@@ -165,10 +170,10 @@ class Inclusions:
         sets = self.sets
         room = max(_ROOM, int(np.diff(sets.member_offsets).max(initial=0)))
         arrays = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32)
-        pair, member = 0, 0
-        while pair < len(pairs):
-            pair, member, filled = column_pairs(
-                pairs, pair, member, sets.member_offsets, sets.members, sets.referable, *arrays
+        start, member, pair = 0, 0, 0
+        while start < len(pairs):
+            start, member, pair, filled = column_pairs(
+                pairs, start, member, pair, sets.member_offsets, sets.members, sets.referable, *arrays
             )
             if filled:
                 yield Pairs(*(array[:filled].copy() for array in arrays))

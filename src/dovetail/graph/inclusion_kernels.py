@@ -156,34 +156,40 @@ def _search_each(
 @compiled
 def column_pairs(
     pairs: Array,
-    pair: int,
+    start: int,
     member: int,
+    pair: int,
     member_offsets: Array,
     members: Array,
     referable: Array,
     dependents: Array,
     referenced: Array,
     overlaps: Array,
-) -> tuple[int, int, int]:
-    """The columns of pairs of sets, from `member` of `pair` on; a column is not paired with itself.
+) -> tuple[int, int, int, int]:
+    """The columns of pairs of sets: one column of a dependent set with all others, then the next of that set.
 
-    Returns with which pair and member to go on, where the arrays became full, and how many there are. There must be
-    room for all columns of one set.
+    The pairs of a dependent set stand together; those of one set begin at `start`, and its `member` is the one to go on
+    with, at `pair`. A column is not paired with itself. Returns these three, where the arrays became full, and how many
+    there are. There must be room for all columns of one set.
     """
     filled = 0
-    while pair < len(pairs):
-        one, other = pairs[pair, 0], pairs[pair, 1]
-        start, stop = member_offsets[other], member_offsets[other + 1]
+    while start < len(pairs):
+        one, stop = pairs[start, 0], start
+        while stop < len(pairs) and pairs[stop, 0] == one:
+            stop += 1
         while member_offsets[one] + member < member_offsets[one + 1]:
-            if filled + stop - start > len(dependents):
-                return pair, member, filled
             column = members[member_offsets[one] + member]
-            for k in range(start, stop):
-                if referable[members[k]] and members[k] != column:
-                    dependents[filled], referenced[filled] = column, members[k]
-                    overlaps[filled] = pairs[pair, 2]
-                    filled += 1
+            while pair < stop:
+                first, last = member_offsets[pairs[pair, 1]], member_offsets[pairs[pair, 1] + 1]
+                if filled + last - first > len(dependents):
+                    return start, member, pair, filled
+                for k in range(first, last):
+                    if referable[members[k]] and members[k] != column:
+                        dependents[filled], referenced[filled] = column, members[k]
+                        overlaps[filled] = pairs[pair, 2]
+                        filled += 1
+                pair += 1
             member += 1
-        member = 0
-        pair += 1
-    return pair, member, filled
+            pair = start
+        start, member, pair = stop, 0, stop
+    return start, member, pair, filled

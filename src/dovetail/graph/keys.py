@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Filters, Inclusions, Pairs, Question
 from dovetail.graph.keys_kernels import keep_best
-from dovetail.graph.score import Scorer
+from dovetail.graph.score import FEATURES, OF_PARTIAL, Scorer, weigh
 
 Array = npt.NDArray[Any]
 
@@ -19,6 +20,8 @@ ASKED = Question(Filters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
 """Foreign keys are mostly whole numbers, often refer to few of many, and real data breaks them here and there."""
 
 _TARGETS = 3
+_BY_NAME = 0.75  # names that are nearly the same
+_OF_NO_KEY = 0.8  # what the score counts where the referenced column is not the key that its table is known by
 NEXT_BEST = 0.7  # a column refers to one thing: of several targets each is this much less likely than the one before
 
 
@@ -45,19 +48,35 @@ class Candidates:
 
 
 def foreign_key_candidates(inclusions: Inclusions, scorer: Scorer) -> Candidates:
-    number = len(inclusions.columns)
-    best = np.full((number, _TARGETS), -1.0)
-    targets = np.zeros((number, _TARGETS), np.int64)
-    overlaps = np.zeros((number, _TARGETS), np.int64)
-    counts = np.zeros(number, np.int64)
+    columns = inclusions.columns
+    best = np.full((len(columns), _TARGETS), -1.0)
+    targets = np.zeros((len(columns), _TARGETS), np.int64)
+    overlaps = np.zeros((len(columns), _TARGETS), np.int64)
+    counts = np.zeros(len(columns), np.int64)
     for pairs in inclusions:
         keep_best(
-            pairs.dependent, pairs.referenced, pairs.overlap, scorer.scores(pairs), best, targets, overlaps, counts
-        )
+            pairs.dependent, pairs.referenced, pairs.overlap, scorer.scores(pairs), columns.table_of, best, targets,
+            overlaps, counts,
+        )  # fmt: skip
     dependent, places = np.nonzero(best >= 0)
     pairs = Pairs(dependent, targets[dependent, places], overlaps[dependent, places])
-    scores = best[dependent, places] * NEXT_BEST**places
-    rank = inclusions.columns.rank
-    order = np.lexsort((rank[pairs.referenced], rank[pairs.dependent], -scores))
+    features = scorer.features(pairs)
+    _raise_known_keys(columns, pairs, features)
+    scores = weigh(features) * (pairs.overlap / np.maximum(inclusions.sizes[dependent], 1)) ** OF_PARTIAL
+    scores *= _OF_NO_KEY + (1 - _OF_NO_KEY) * features[:, FEATURES.index("key")]
+    by_score = np.lexsort((columns.rank[pairs.referenced], -scores, dependent))
+    places[by_score] = places  # both are sorted by column: the best target of each comes first again
+    scores *= NEXT_BEST**places
+    order = np.lexsort((columns.rank[pairs.referenced], columns.rank[pairs.dependent], -scores))
     pairs = Pairs(pairs.dependent[order], pairs.referenced[order], pairs.overlap[order])
-    return Candidates(pairs, scores[order], scorer.features(pairs), places[order], counts[dependent[order]])
+    return Candidates(pairs, scores[order], features[order], places[order], counts[dependent[order]])
+
+
+def _raise_known_keys(columns: LakeColumns, pairs: Pairs, features: Array) -> None:
+    """A column that others refer to by its name is a key of its table, even where it is not the first one."""
+    outside = columns.table_of[pairs.dependent] != columns.table_of[pairs.referenced]
+    by_name = (features[:, FEATURES.index("names")] >= _BY_NAME) & outside
+    referring = np.bincount(pairs.referenced[by_name], minlength=len(columns))[pairs.referenced]
+    others = referring - by_name
+    key = FEATURES.index("key")
+    features[:, key] = np.maximum(features[:, key], others / (others + 1))

@@ -22,7 +22,7 @@ from dovetail.indexes.tokens.format import running_sum
 Array = npt.NDArray[Any]
 
 _WORD = re.compile(r"ID(?![^\W\d_A-Z]?[A-Z])|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_ANY_KEY = frozenset({"id", "key", "no", "nr", "num", "number", "code", "ref", "pk", "fk", "uuid", "name", "the", "of"})
+ANY_KEY = frozenset({"id", "key", "no", "nr", "num", "number", "code", "ref", "pk", "fk", "uuid", "name", "the", "of"})
 _LITTLE = 0.15
 _BEGINNING = 3
 _OF_BEGINNING = 0.4  # of a word's weight
@@ -40,7 +40,7 @@ def _singular(word: str) -> str:
 
 
 def word_weight(word: str) -> float:
-    return _LITTLE if word in _ANY_KEY or len(word) == 1 or word.isdigit() else 1.0
+    return _LITTLE if word in ANY_KEY or len(word) == 1 or word.isdigit() else 1.0
 
 
 @dataclass(frozen=True)

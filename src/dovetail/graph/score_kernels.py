@@ -1,32 +1,134 @@
-"""The kernel that compares names."""
+"""Kernels that score pairs of columns, one after another; docs/algorithms/many.md says what the features mean.
+
+Names are compared by marks: the words of the dependent name, with their weights, are marked in an array of all words,
+so that another name costs one look for each of its own words. Pairs come sorted by their dependent column, nearly.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 
 Array = npt.NDArray[Any]
 
+_SAME_TABLE = 0.5  # rows do refer to other rows of their table, but not often
+_SURE = 5.0  # values that are half of full evidence
+
+
+SIZE, LOW, HIGH, NUMBER_SHARE, AT_HOME, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL = range(8)
+"""Columns of `Facts.numbers`: values; least and greatest whole number, or not a number; share of values that are
+numbers; how much a leading column is called after its own table; weights of all words of name, table and path."""
+
+TABLE, NAME, LEADING, UNIQUE, HOME, HOME_BOTH, HOME_OWN, HOME_END = range(8)
+"""Columns of `Facts.places`; the last four bound the words of a column's table alone, of both, of its name alone."""
+
+
+class Facts(NamedTuple):
+    """What is known of columns, a row each, so that a pair costs few trips to memory; and the words of all names."""
+
+    numbers: Array
+    places: Array
+    home_words: Array
+    words: Array  # of distinct column names, by name_offsets
+    name_offsets: Array
+    weights: Array
+    path_words: Array  # of tables' paths, by path_offsets
+    path_offsets: Array
+    path_weights: Array
+
 
 @compiled
-def _common(offsets: Array, numbers: Array, one: int, others: Array, start: int, stop: int, weights: Array) -> float:
-    """The weight of the words that two ascending lists have in common."""
-    weight = 0.0
-    i, k = offsets[one], start
-    while i < offsets[one + 1] and k < stop:
-        if numbers[i] == others[k]:
-            weight += weights[numbers[i]]
-            i += 1
-            k += 1
-        elif numbers[i] < others[k]:
-            i += 1
+def score_pairs(
+    ones: Array, others: Array, overlaps: Array, facts: Facts, weights: Array, power: int, features: Array
+) -> Array:
+    """The weighted mean of each pair's features, by a power of the containment.
+
+    Features stay in `features`, if it has a row for each pair; else its first row is used again and again. The loops
+    stand here and not in functions of their own: handing on so many arrays would cost more than the work.
+    """
+    scores = np.empty(len(ones))
+    keep = len(features) == len(ones)
+    numbers, places, home, words, name_offsets, word_weights, path_words, path_offsets, path_weights = facts
+    marks, path_marks = np.zeros(len(word_weights)), np.zeros(len(path_weights))
+    name, table = -1, -1
+    for p in range(len(ones)):
+        one, other, overlap = int64(ones[p]), int64(others[p]), int64(overlaps[p])
+        if places[one, NAME] != name:
+            _move_marks(marks, name_offsets, words, word_weights, name, places[one, NAME])
+            name = places[one, NAME]
+        if places[one, TABLE] != table:
+            _move_marks(path_marks, path_offsets, path_words, path_weights, table, places[one, TABLE])
+            table = places[one, TABLE]
+        other_table = places[other, TABLE]
+        apart = table != other_table
+
+        of_table, of_both, of_name, near = 0.0, 0.0, 0.0, 0.0
+        for k in range(places[other, HOME], places[other, HOME_BOTH]):
+            of_table += marks[home[k]]
+        for k in range(places[other, HOME_BOTH], places[other, HOME_OWN]):
+            of_both += marks[home[k]]
+        for k in range(places[other, HOME_OWN], places[other, HOME_END]):
+            of_name += marks[home[k]]
+        called = 0.0
+        if of_table + of_both + of_name > 0:
+            totals = numbers[one, NAME_TOTAL], numbers[other, NAME_TOTAL], numbers[other, TABLE_TOTAL]
+            called = _called_after(of_table, of_both, of_name, *totals)
+        if apart:
+            for k in range(path_offsets[other_table], path_offsets[other_table + 1]):
+                near += path_marks[path_words[k]]
+            if near > 0:
+                near /= numbers[one, PATH_TOTAL] + numbers[other, PATH_TOTAL] - near
+
+        size = numbers[other, SIZE]
+        room = numbers[other, HIGH] - numbers[other, LOW] + 1
+        if np.isnan(room) or np.isnan(numbers[one, LOW]):
+            full = min(numbers[one, NUMBER_SHARE], numbers[other, NUMBER_SHARE])
         else:
-            k += 1
-    return weight
+            full = min(1.0, size / room)
+        coverage = overlap / max(1.0, size)
+        row = features[p if keep else 0]
+        row[0] = max(0.0, called - numbers[one, AT_HOME])
+        # Few values say little; whole numbers say nothing where the other column is full of them. Of columns in which
+        # only some values are numbers nothing more is known: these are taken to be full.
+        row[1] = overlap / (overlap + _SURE) * (1 - full)
+        # A row's parent is one of some: a column of the same table with nearly all values of its key is a copy of it.
+        row[2] = coverage if apart else 4 * coverage * (1 - coverage)
+        row[3] = places[other, LEADING]
+        row[4] = 0.0 if places[one, LEADING] else 1.0 if not places[one, UNIQUE] else 0.5 if apart else 0.0
+        row[5] = near if apart else _SAME_TABLE
+        score = 0.0
+        for k in range(len(weights)):
+            score += weights[k] * row[k]
+        mine = numbers[one, SIZE]
+        scores[p] = score if overlap == mine else score * (overlap / mine) ** power
+    return scores
+
+
+@compiled
+def _move_marks(marks: Array, offsets: Array, words: Array, weights: Array, last: int, name: int) -> None:
+    """Mark the words of this name instead of the last one's."""
+    if last >= 0:
+        for k in range(offsets[last], offsets[last + 1]):
+            marks[words[k]] = 0.0
+    for k in range(offsets[name], offsets[name + 1]):
+        marks[words[k]] = weights[words[k]]
+
+
+@compiled
+def _called_after(of_table: float, of_both: float, of_name: float, mine: float, other: float, table: float) -> float:
+    """How much a name tells of another, or of the other's table and name together, from the weight of common words.
+
+    The greater of two: the share of common words of both names, as far as they are more than words of any key; and the
+    share of the first name's words that the second or its table has, as far as the first has the table's words.
+    """
+    common = of_both + of_name
+    same = common / (mine + other - common) * min(1.0, common)
+    told = (of_table + common) / mine * ((of_table + of_both) / table) if table > 0 else 0.0
+    return float(max(same, told))
 
 
 @compiled
@@ -40,58 +142,51 @@ def total_weights(offsets: Array, numbers: Array, weights: Array) -> Array:
 
 
 @compiled
-def alike(offsets: Array, numbers: Array, weights: Array, totals: Array, ones: Array, others: Array) -> Array:
-    """For pairs of names the weight of their common words, as a share of that of all their words."""
-    shares = np.zeros(len(ones))
-    for p in range(len(ones)):
-        start, stop = offsets[others[p]], offsets[others[p] + 1]
-        common = _common(offsets, numbers, ones[p], numbers, start, stop, weights)
-        every = totals[ones[p]] + totals[others[p]] - common
-        shares[p] = common / every if every > 0 else 0.0
-    return shares
+def home_words(places: Array, name_offsets: Array, words: Array, table_offsets: Array, table_words: Array) -> Array:
+    """For each column the words of its table alone, of both, of its name alone; their bounds go into `places`."""
+    room = 0
+    for column in range(len(places)):
+        name, table = places[column, NAME], places[column, TABLE]
+        room += name_offsets[name + 1] - name_offsets[name] + table_offsets[table + 1] - table_offsets[table]
+    found = np.empty(room, np.int32)
+    filled = 0
+    for column in range(len(places)):
+        name, table = places[column, NAME], places[column, TABLE]
+        mine = words[name_offsets[name] : name_offsets[name + 1]]
+        tables = table_words[table_offsets[table] : table_offsets[table + 1]]
+        places[column, HOME] = filled
+        filled = _copy_if(tables, mine, False, found, filled)
+        places[column, HOME_BOTH] = filled
+        filled = _copy_if(tables, mine, True, found, filled)
+        places[column, HOME_OWN] = filled
+        filled = _copy_if(mine, tables, False, found, filled)
+        places[column, HOME_END] = filled
+    return found[:filled]
 
 
 @compiled
-def named_after(
-    offsets: Array,
-    numbers: Array,
-    table_offsets: Array,
-    table_numbers: Array,
-    weights: Array,
-    totals: Array,
-    table_totals: Array,
-    ones: Array,
-    others: Array,
-    tables: Array,
-) -> Array:
-    """For pairs of column names how much the first tells of the second, or of the second's table and name together.
+def _copy_if(words: Array, others: Array, wanted: bool, found: Array, filled: int) -> int:
+    """Those of a few words that are among a few others, or those that are not."""
+    for word in words:
+        known = False
+        for other in others:
+            known = known or word == other
+        if known == wanted:
+            found[filled] = word
+            filled += 1
+    return filled
 
-    The greater of two: the share of common words of both names, as far as they are more than words of any key; and the
-    share of the first name's words that the second or its table has, as far as the first has the table's words.
-    """
-    shares = np.zeros(len(ones))
-    for p in range(len(ones)):
-        one, other, table = ones[p], others[p], tables[p]
-        mine, whole = totals[one], table_totals[table]
-        start, stop = offsets[other], offsets[other + 1]
-        common = _common(offsets, numbers, one, numbers, start, stop, weights)
-        every = mine + totals[other] - common
-        same = common / every * min(1.0, common) if every > 0 else 0.0
-        begin, end = table_offsets[table], table_offsets[table + 1]
-        of_table = _common(offsets, numbers, one, table_numbers, begin, end, weights)
-        union = of_table + common
-        i, k = start, begin  # words of both the table and the column were counted twice
-        while i < stop and k < end:
-            if numbers[i] == table_numbers[k]:
-                for m in range(offsets[one], offsets[one + 1]):
-                    if numbers[m] == numbers[i]:
-                        union -= weights[numbers[i]]
-                i += 1
-                k += 1
-            elif numbers[i] < table_numbers[k]:
-                i += 1
-            else:
-                k += 1
-        told = (union / mine) * (of_table / whole) if mine > 0 and whole > 0 else 0.0
-        shares[p] = max(same, told)
+
+@compiled
+def named_after_tables(columns: Array, facts: Facts) -> Array:
+    """How much each of these columns is called like the table that it stands in."""
+    shares = np.zeros(len(columns))
+    for i in range(len(columns)):
+        column = columns[i]
+        common = 0.0
+        for k in range(facts.places[column, HOME_BOTH], facts.places[column, HOME_OWN]):
+            common += facts.weights[facts.home_words[k]]
+        if common > 0:
+            mine, whole = facts.numbers[column, NAME_TOTAL], facts.numbers[column, TABLE_TOTAL]
+            shares[i] = (common / mine) * (common / whole)
     return shares

@@ -1,32 +1,60 @@
-"""Two tables whose keys are written differently: by a learned transformation, and by likeness for what that leaves."""
+"""Two tables whose keys are written differently: by a transformation, and by likeness for what that leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from dovetail.errors import InputError
+from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.join.fuzzy.columns import likely_ways, together
 from dovetail.join.fuzzy.constrained import fuzzy_matches
 from dovetail.join.joined import MOST_ROWS, Joined, Matches
 from dovetail.join.side import Side
-from dovetail.join.transform.discover import Discovery, likely_columns
-from dovetail.join.transform.operators import Extract, Program
+from dovetail.join.transform.discover import Discovery
 from dovetail.join.transform.text import join_keys
+from dovetail.join.transformation import Transformation
 
 Columns = dict[str, list[str | None]]
+
+
+def known(way: Transformation, sides: tuple[Columns, Columns]) -> Discovery:
+    for names, side in ((way.columns, sides[way.reversed]), ([way.target], sides[not way.reversed])):
+        for name in names:
+            _require(name, side)
+    return Discovery(way.programs, way.columns[0], way.target, way.reversed, way.key)
+
+
+def _require(name: str, side: Columns) -> None:
+    if name not in side:
+        raise UnknownName(unknown("There is no column", name, list(side)))
+
+
+def equal_columns(
+    equal: str | tuple[str, str] | None, by: Any, sides: tuple[Columns, Columns]
+) -> tuple[str, str] | None:
+    if equal is None:
+        return None
+    if by != "fuzzy":
+        raise InputError("A column that must be equal goes with likeness: add --by fuzzy.")
+    pair = (equal, equal) if isinstance(equal, str) else equal
+    for name, side in zip(pair, sides, strict=True):
+        _require(name, side)
+    return pair
 
 
 class Found:
     """Pairs of rows by transformation and likeness. The source is transformed; the target has the key."""
 
-    def __init__(self, sides: tuple[Columns, Columns]) -> None:
+    def __init__(self, sides: tuple[Columns, Columns], equal: tuple[str, str] | None) -> None:
         self.sides = sides
+        self.equal = equal
         self.discovery: Discovery | None = None
         self.pairs: list[tuple[int, int]] = []  # source, target
         self.alike = 0
         self.reversed = False
-        self.columns: tuple[tuple[str, ...], str] | None = None  # of source and target
+        self.columns: tuple[tuple[str, ...], tuple[str, ...]] = (), ()  # of source and target
 
     @property
     def source(self) -> Columns:
@@ -41,8 +69,8 @@ class Found:
             return
         self.discovery, self.reversed = discovery, discovery.reversed
         read = dict.fromkeys(column for program in discovery.programs for column in program.columns)
-        self.columns = tuple(read), discovery.target
-        rows_of = _places(join_keys(self.target[discovery.target]))
+        self.columns = tuple(read), (discovery.target,)
+        rows_of = {key: rows for (_, key), rows in _places(join_keys(discovery.keys_of(self.target))).items()}
         waiting = list(range(len(self.source[discovery.source])))
         for program in discovery.programs:
             part = {name: [self.source[name][row] for row in waiting] for name in program.columns}
@@ -56,29 +84,33 @@ class Found:
         In the second case nothing is joined where less than a share of the values is alike: that may be chance.
         """
         if self.discovery is not None:
-            values = self._made(self.discovery)
-            key = self.discovery.target
+            values, keys = self._made(self.discovery), self.discovery.keys_of(self.target)
         else:
-            likely = likely_columns(*self.sides)
-            if likely is None:
+            ways = likely_ways(*self.sides)
+            if ways is None:
                 return
-            column, key, self.reversed = likely
-            values = self.source[column]
-            self.columns = (column,), key
-        joined = {row for row, _ in self.pairs}
-        rows_of = _places([None if row in joined else value for row, value in enumerate(values)])
-        keys_of = _places(self.target[key])
-        met = {row for _, row in self.pairs}
-        keys = list(keys_of)
-        taken = [place for place, name in enumerate(keys) if not met.isdisjoint(keys_of[name])]
-        before = len(self.pairs)
-        texts = list(rows_of)
-        matches = fuzzy_matches(texts, keys, taken)
-        if self.discovery is None and len(matches) < least * len(texts):
+            self.reversed, self.columns = ways.reversed, (ways.source, ways.target)
+            values, keys = together(self.source, ways.source), together(self.target, ways.target)
+        joined, met = ({pair[side] for pair in self.pairs} for side in (0, 1))
+        rows_of = _places([None if row in joined else value for row, value in enumerate(values)], self.blocks(0))
+        keys_of = _places(keys, self.blocks(1))
+        taken = [place for place, rows in enumerate(keys_of.values()) if not met.isdisjoint(rows)]
+        matches = fuzzy_matches(
+            [text for _, text in rows_of], [text for _, text in keys_of], taken, _numbers(rows_of, keys_of)
+        )
+        if self.discovery is None and len(matches) < least * len(rows_of):
             return
-        for value, place in matches:
-            self._add((row, keys_of[keys[place]]) for row in rows_of[texts[value]])
+        before = len(self.pairs)
+        of_value, of_key = list(rows_of.values()), list(keys_of.values())
+        for value, key in matches:
+            self._add((row, of_key[key]) for row in of_value[value])
         self.alike = len(self.pairs) - before
+
+    def blocks(self, side: int) -> list[str | None] | None:
+        """What must be equal beside the likeness, for each row of the source (0) or the target (1)."""
+        if self.equal is None:
+            return None
+        return join_keys(self.sides[side != self.reversed][self.equal[side != self.reversed]])
 
     def _made(self, discovery: Discovery) -> list[str | None]:
         made = discovery.programs[0].apply(self.source)
@@ -93,28 +125,35 @@ class Found:
     @property
     def plain(self) -> bool:
         """Whether the programs leave the column as it is: equal values."""
-        return self.discovery is not None and all(_is_identity(program) for program in self.discovery.programs)
+        return self.discovery is not None and all(program.is_identity for program in self.discovery.programs)
 
     def joined(self, sides: tuple[Side, Side], how: str) -> Joined:
         pairs = np.array(sorted((b, a) if self.reversed else (a, b) for a, b in self.pairs), np.int64).reshape(-1, 2)
-        of_source, of_target = (self.columns[0], (self.columns[1],)) if self.columns and self.pairs else ((), ())
+        of_source, of_target = self.columns if self.pairs else ((), ())
         reads = (of_target, of_source) if self.reversed else (of_source, of_target)
         matches = Matches(pairs[:, 0].copy(), pairs[:, 1].copy())
         matched = len(np.unique(matches.left)), len(np.unique(matches.right))
         return Joined(sides[0], sides[1], matches, tuple(zip(*reads, strict=False)), how, matched, None, reads)
 
 
-def _is_identity(program: Program) -> bool:
-    step = program.steps[0]
-    return len(program.steps) == 1 and isinstance(step, Extract) and step == Extract(step.column, case=step.case)
+Places = dict[tuple[str | None, str], list[int]]
 
 
-def _places(keys: Sequence[str | None]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for row, key in enumerate(keys):
-        if key:
-            places.setdefault(key, []).append(row)
+def _places(texts: Sequence[str | None], blocks: Sequence[str | None] | None = None) -> Places:
+    """The rows of each text, and of each block that it stands in. A row without text, or without block, has none."""
+    places: Places = {}
+    for row, text in enumerate(texts):
+        block = blocks[row] if blocks else None
+        if text and (block or not blocks):
+            places.setdefault((block, text), []).append(row)
     return places
+
+
+def _numbers(values: Places, keys: Places) -> tuple[Any, Any]:
+    """The blocks as numbers that mean the same on both sides."""
+    number: dict[str | None, int] = {}
+    sides = [[number.setdefault(block, len(number)) for block, _ in side] for side in (values, keys)]
+    return np.array(sides[0], np.int64), np.array(sides[1], np.int64)
 
 
 def text_columns(side: Side) -> Columns:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dovetail.join.transformation import Transformation
+
 Pair = tuple[str, str]
-On = str | Pair | Sequence[str | Pair]
+Names = str | Pair | Sequence[str | Pair]
 """My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these."""
+On = Names | Transformation
+"""Columns, or programs that make one side's key of the other's values."""
 
 
-def column_pairs(on: On, mine: list[str], theirs: list[str]) -> list[Pair]:
+def column_pairs(on: Names, mine: list[str], theirs: list[str]) -> list[Pair]:
     """What `on` says, in whichever way it is written."""
     if isinstance(on, str):
         parts = on.split(",")

@@ -17,7 +17,7 @@ from dovetail._spark.session import spark_session
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.join.joined import MOST_ROWS, check_kind
-from dovetail.join.on import On, column_pairs
+from dovetail.join.on import Names, column_pairs
 from dovetail.join.sql import result_names
 from dovetail.lake.layout import Layout, Part
 from dovetail.lake.reader import read, settle, split
@@ -51,7 +51,7 @@ class SparkJoin:
 
 
 def join_on_spark(
-    left: str | Path, right: str | Path, on: On, how: str, output: Path, master: str, most_rows: int = MOST_ROWS
+    left: str | Path, right: str | Path, on: Names, how: str, output: Path, master: str, most_rows: int = MOST_ROWS
 ) -> SparkJoin:
     check_kind(how)
     if output.suffix not in WRITERS:

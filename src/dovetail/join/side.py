@@ -57,5 +57,9 @@ def side(data: Any, name: str) -> Side:
     return file_side(path, layout, path.name)
 
 
+def as_side(data: Any, name: str) -> Side:
+    return data if isinstance(data, Side) else side(data, name)
+
+
 def file_side(path: Path, layout: Layout, name: str) -> Side:
     return Side(pa.Table.from_batches(read_file(path, layout)), name, None, path, layout)

@@ -10,9 +10,10 @@ from typing import Any
 from dovetail.errors import InputError
 from dovetail.join.joined import MOST_ROWS
 from dovetail.join.many_tables import ManyTables, join_many
-from dovetail.join.on import On
+from dovetail.join.on import Names
 from dovetail.join.preference.predicates import SECONDS, Predicates, named_predicates
 from dovetail.join.side import Side, side
+from dovetail.join.transformation import Transformation
 from dovetail.join.two_tables import Asked, TwoTables, join_two
 
 
@@ -20,10 +21,11 @@ def join(
     left: Any,
     right: Any,
     *more: Any,
-    by: str | None = None,
+    by: str | Transformation | None = None,
+    equal: str | tuple[str, str] | None = None,
     prefer: str | None = None,
     how: str = "inner",
-    on: On | None = None,
+    on: Names | None = None,
     seconds: float = SECONDS,
     most_rows: int = MOST_ROWS,
 ) -> TwoTables | ManyTables:
@@ -31,12 +33,13 @@ def join(
 
     `on` names the columns, as `lake.join` takes them. Without it, the columns whose equal values join best are found,
     by the preference `prefer`; where these say too little, a transformation of one table's values into the other's key,
-    or their likeness. `by` allows one way only: equal, transform or fuzzy. More than two tables are joined on equal
-    values.
-    `seconds` bound the search for columns; a join of more than `most_rows` rows is refused before it is made.
+    or their likeness. `by` allows one way only: equal, transform or fuzzy; or it is a transformation that was learned
+    before. With likeness alone, `equal` names a column (of both, or one of each) that must be equal beside it. More
+    than two tables are joined on equal values. `seconds` bound the search for columns; a join of more than `most_rows`
+    rows is refused before it is made.
     """
     begun = time.perf_counter()
-    asked = Asked(on, how, by, prefer, seconds, most_rows)
+    asked = Asked(on, how, by, prefer, seconds, most_rows, equal)
     asked.check()
     sides = _sides(left, right, *more)
     answer = join_many(sides, asked) if more else join_two(sides[0], sides[1], asked)

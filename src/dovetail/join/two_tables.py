@@ -9,15 +9,17 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import InputError
-from dovetail.join.by_value import Found, text_columns
+from dovetail.join.by_value import Found, equal_columns, known, text_columns
 from dovetail.join.equi import equi_join
 from dovetail.join.joined import MOST_ROWS, Joined, check_kind
-from dovetail.join.on import On, column_pairs
+from dovetail.join.on import Names, column_pairs
 from dovetail.join.preference.predicates import SECONDS, NamedPredicate, Predicates, named_predicates
 from dovetail.join.side import Side
+from dovetail.join.transform.composite import discover_composite
 from dovetail.join.transform.discover import discover
-from dovetail.join.transform.explain import explained
+from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.transform.operators import Program
+from dovetail.join.transformation import Transformation
 
 WAYS = ("equal", "transform", "fuzzy")
 _LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it
@@ -28,16 +30,17 @@ _LEAST_EQUAL = 0.3  # of the rows of one table, where they neither show a key no
 class Asked:
     """What a user may say about a join. Without columns (`on`) or a way (`by`), the values decide."""
 
-    on: On | None = None
+    on: Names | None = None
     how: str = "inner"
-    by: str | None = None
+    by: str | Transformation | None = None
     prefer: str | None = None
     seconds: float = SECONDS
     most_rows: int = MOST_ROWS
+    equal: str | tuple[str, str] | None = None  # beside likeness
 
     def check(self) -> None:
         check_kind(self.how)
-        if self.by is not None and self.by not in WAYS:
+        if isinstance(self.by, str) and self.by not in WAYS:
             raise InputError(f"There is no way {self.by!r}. The ways are: {', '.join(WAYS)}.")
         if self.on is not None and (self.by or self.prefer):
             raise InputError("The columns are given: there is nothing to prefer, and no way to choose.")
@@ -62,6 +65,7 @@ class TwoTables:
     prefer: str | None = None
     complete: bool = True  # false where the time was over before every other predicate had been ruled out
     seconds: float = 0.0
+    key: Program | None = None  # what is taken of the other side's key, where it is composite
 
     @property
     def left(self) -> pa.Table:
@@ -93,6 +97,14 @@ class TwoTables:
     def program(self) -> Program | None:
         """The best of the programs; null where the values are equal, or only alike."""
         return self.programs[0] if self.programs else None
+
+    @property
+    def transformation(self) -> Transformation | None:
+        """The programs and what they reach, as a value that can be saved and used again."""
+        if self.transformed is None:
+            return None
+        turned = self.transformed == "right"
+        return Transformation(self.programs, turned, (self.left_columns if turned else self.right_columns)[0], self.key)
 
     @property
     def predicate(self) -> tuple[tuple[str, str], ...]:
@@ -144,6 +156,7 @@ class TwoTables:
             "right_columns": self.right_columns,
             "transformed": self.transformed,
             "program": [{"steps": program.to_json(), **explained(program)} for program in self.programs],
+            "key": in_words(self.key) if self.key else None,
             "pairs": len(self.joined.matches.left),
             "fuzzy_pairs": self.fuzzy_pairs,
             "matched_left": self.matched_left,
@@ -157,8 +170,8 @@ def join_two(left: Side, right: Side, asked: Asked) -> TwoTables:
     sides = left, right
     if asked.on is not None:
         return _given(sides, asked)
-    if asked.by in ("transform", "fuzzy"):
-        return _by_value(sides, asked, asked.by)
+    if asked.by not in (None, "equal"):
+        return _by_value(sides, asked)
     found = named_predicates([left.query, right.query], asked.prefer, 1, asked.seconds)
     best = found[0] if len(found) else None
     if best and (asked.by or asked.prefer or best.is_believed):
@@ -194,14 +207,16 @@ def _equal(sides: tuple[Side, Side], asked: Asked, found: Predicates, best: Name
     return TwoTables(joined, "equal", why + late, chosen=best, prefer=found.prefer, complete=found.complete)
 
 
-def _by_value(sides: tuple[Side, Side], asked: Asked, only: str | None = None) -> TwoTables:
+def _by_value(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
     """By a transformation, and by likeness for what that leaves, or by one of them only."""
     columns = text_columns(sides[0]), text_columns(sides[1])
-    found = Found(columns)
-    if only != "fuzzy":
-        found.transform(discover(*columns))
-    if only != "transform":
-        found.fuzzy(_LEAST_ALIKE if only is None else 0.0)
+    found = Found(columns, equal_columns(asked.equal, asked.by, columns))
+    if isinstance(asked.by, Transformation):
+        found.transform(known(asked.by, columns))
+    elif asked.by != "fuzzy":
+        found.transform(discover(*columns) or discover_composite(*columns))
+    if asked.by in (None, "fuzzy"):
+        found.fuzzy(_LEAST_ALIKE if asked.by is None else 0.0)
     joined = found.joined(sides, asked.how)
     programs = found.discovery.programs if found.discovery and not found.plain else ()
     if not len(joined.matches.left):
@@ -216,8 +231,10 @@ def _by_value(sides: tuple[Side, Side], asked: Asked, only: str | None = None) -
         return TwoTables(joined, "equal", "Most values of a key are equal." + alike, fuzzy_pairs=found.alike)
     why = "Equal values join too few rows; a transformation of one table's values gives the other's key." + alike
     side = "right" if found.reversed else "left"
-    return TwoTables(joined, "transform", why, programs, side, found.alike)
+    if isinstance(asked.by, Transformation):
+        why = "The transformation was given."
+    return TwoTables(joined, "transform", why, programs, side, found.alike, key=found.discovery.key)
 
 
 def _nothing(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
-    return TwoTables(Found(({}, {})).joined(sides, asked.how), "equal", "Nothing joins.")
+    return TwoTables(Found(({}, {}), None).joined(sides, asked.how), "equal", "Nothing joins.")

@@ -12,6 +12,7 @@ from dovetail.join.equi import equi_join
 from dovetail.join.joined import Joined
 from dovetail.join.on import On, Pair, column_pairs
 from dovetail.join.side import Side, file_side, side
+from dovetail.join.transformation import Transformation
 from dovetail.lake.layout import Layout
 from dovetail.lake.listing import is_unchanged
 from dovetail.search.lake import OpenSegment, find_table
@@ -31,6 +32,8 @@ def join_with(
     best = _best_columns(segments, data, table) if on is None else None
     left = _my_side(data, segments)
     right = _lake_side(segment, number)
+    if isinstance(on, Transformation):
+        return on.join(left, right, how, first)
     pairs = [best] if best else column_pairs(on or (), left.names, right.names)
     return equi_join(left, right, pairs, how, first)
 

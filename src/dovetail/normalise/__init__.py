@@ -4,6 +4,7 @@
     gather    folded values to evidence          row counts by class of value; slices add up
     decide    evidence to the column's type      a column is what all of its values are
     tokens    folded values to tokens            equal tokens join; null joins nothing
+    plain     any text without accents and case  where likeness is enough
 
 Whatever changes a token of any value raises ``NORMALISER_VERSION``; an index remembers it and the Unicode
 version.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from dovetail.normalise.accents import characters, plain
 from dovetail.normalise.column_type import ColumnType
 from dovetail.normalise.decision import decide
 from dovetail.normalise.evidence import TypeEvidence, gather
@@ -27,11 +29,13 @@ __all__ = [
     "UNICODE_VERSION",
     "ColumnType",
     "TypeEvidence",
+    "characters",
     "decide",
     "fold",
     "fold_one",
     "gather",
     "normalise",
     "normalise_value",
+    "plain",
     "tokens",
 ]

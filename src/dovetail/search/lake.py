@@ -17,6 +17,7 @@ from dovetail.errors import UnknownName, unknown
 from dovetail.indexes.josie import JosieReader
 from dovetail.indexes.lsh_ensemble import LshEnsembleReader
 from dovetail.indexes.mate import MateReader
+from dovetail.indexes.pieces import PieceReader
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens import TokenReader
 from dovetail.lake.listing import matches
@@ -61,6 +62,10 @@ class OpenSegment:
     @cached_property
     def mate(self) -> MateReader:
         return MateReader(self.segment)
+
+    @cached_property
+    def pieces(self) -> PieceReader:
+        return PieceReader(self.segment)
 
     @cached_property
     def table_of(self) -> Array:

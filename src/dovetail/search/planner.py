@@ -19,9 +19,11 @@ from dovetail.search.lake import OpenSegment
 from dovetail.search.query import QueryColumn, QueryTable, query_table
 from dovetail.search.rank import POOR
 from dovetail.search.results import Hit, Hits
+from dovetail.search.transformed import search_transformed
 
 # Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
 _SENSIBLE = ("text", "mixed", "integer", "date", "timestamp")
+HOWS = ("equal", "transform")
 _TRIED_A_COLUMN = 20
 _NEAREST = 3
 
@@ -38,6 +40,7 @@ class Request:
     min_overlap: int = 1
     include_self: bool = False
     fast: bool = False  # from sketches, which may miss some
+    how: str = "equal"  # one of HOWS
 
 
 def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
@@ -47,6 +50,8 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
     but = "" if request.include_self else table.path
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     names = () if request.on is None else key_names(table, request.on)
+    if request.how == "transform":
+        return search_transformed(segments, table, names, request.k, allowed, (threshold, request.min_overlap))
     asked = _Asked(segments, request, threshold, table, allowed, names[0] if names else None)
     if len(names) > 1:
         return asked.key(names, begun)
@@ -60,6 +65,10 @@ def _checked(request: Request) -> Fraction | None:
     for name, value in (("k", request.k), ("min_overlap", request.min_overlap)):
         if value < 1:
             raise InputError(f"{name} is {value}; it must be at least 1.")
+    if request.how not in HOWS:
+        raise InputError(f"There is no search {request.how!r}. The kinds are: {', '.join(HOWS)}.")
+    if request.fast and request.how != "equal":
+        raise InputError("Sketches find equal values only: leave out --fast, or --how.")
     if request.threshold is None:
         return None
     try:

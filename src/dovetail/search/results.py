@@ -81,7 +81,12 @@ class Hit:
         if self.source is None:
             raise ValueError("this hit is of no lake; search with Lake.search")
         mine = self.source.data if data is None else data
-        return self.source.join(mine, self.table, list(zip(self.on, self.columns, strict=True)), how, first)
+        return self.source.join(mine, self.table, self.way, how, first)
+
+    @property
+    def way(self) -> Any:
+        """How the two join: pairs of columns."""
+        return list(zip(self.on, self.columns, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         fields = {name: value for name, value in vars(self).items() if name != "source"}

@@ -33,7 +33,12 @@ def make_lake(folder: Path, files: Mapping[str, str], megabyte: int = 1_000_000)
 @pytest.fixture
 def lake_of(tmp_path: Path) -> Callable[..., Lake]:
     """A lake of files by name."""
-    return lambda files, **options: make_lake(tmp_path, files, **options)
+
+    def make(files: Mapping[str, str], folder: str = ".", **options: int) -> Lake:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        return make_lake(tmp_path / folder, files, **options)
+
+    return make
 
 
 @pytest.fixture(scope="module")

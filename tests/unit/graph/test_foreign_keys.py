@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from dovetail.graph.names import words
-from dovetail.graph.score import WEIGHTS
+from dovetail.graph.columns import LakeColumns
+from dovetail.graph.inclusion import Pairs
+from dovetail.graph.names import word_weight, words
+from dovetail.graph.score import WEIGHTS, Scorer
 
 
 def ends(row) -> tuple[str, ...]:
@@ -107,3 +110,89 @@ def test_words_of_names(name, found):
 
 def test_weights_are_a_whole():
     assert sum(WEIGHTS.values()) == pytest.approx(1)
+
+
+def test_a_column_refers_to_one_column_of_a_table(lake_of):
+    lake = lake_of(
+        {
+            "chapters.csv": "chapter_id,number\n" + "".join(f"{n},{n + 1}\n" for n in range(1, 30)),
+            "pages.csv": "page,chapter_id\n" + "".join(f"p{n},{n % 28 + 2}\n" for n in range(90)),
+        }
+    )
+    rows = lake.foreign_keys(min_score=0).to_dicts()
+    assert [ends(row)[2:] for row in rows if ends(row)[0] == "pages.csv"] == [("chapters.csv", "chapter_id")]
+
+
+def test_a_copy_of_the_key_in_its_own_table_is_no_foreign_key(lake_of):
+    people = [(f"p{n}", f"p{n}", f"p{n // 3}") for n in range(60)]
+    lake = lake_of({"people.csv": "id,label,boss\n" + "".join(",".join(row) + "\n" for row in people)})
+    scores = {ends(row)[1]: row["score"] for row in lake.foreign_keys(min_score=0).to_dicts()}
+    assert scores["boss"] > scores["label"] + 0.2
+
+
+def test_a_key_that_others_refer_to_by_name(lake_of):
+    """The tables know people by their login, though a number comes first."""
+    files = {"people.csv": "n,login\n" + "".join(f"{n},user{n}\n" for n in range(40))}
+    few = {"posts.csv": "post,login\n" + "".join(f"x{n},user{n % 9}\n" for n in range(30))}
+    more = {f"log{k}.csv": f"entry{k},login\n" + "".join(f"{k}e{n},user{n % 7}\n" for n in range(20)) for k in range(4)}
+
+    def score(lake) -> tuple[float, list[str]]:
+        rows = lake.foreign_keys(min_score=0).to_dicts()
+        return next(
+            (r["score"], r["reasons"]) for r in rows if ends(r) == ("posts.csv", "login", "people.csv", "login")
+        )
+
+    alone = score(lake_of(files | few, folder="alone"))
+    among = score(lake_of(files | few | more, folder="among"))
+    assert among[0] > alone[0] + 0.1
+    assert "login is not the first key of its table" in alone[1]
+    assert "login repeats no value, and other tables refer to it by its name" in among[1]
+
+
+def test_key_candidates_of_a_shop(shop):
+    rows = shop.keys().to_dicts()
+    assert [(row["table"], row["columns"]) for row in rows[:2]] == [
+        ("customers.csv", ["customer_id"]),
+        ("countries.csv", ["code"]),
+    ]
+    assert rows[0]["reasons"] == [
+        "9 rows, each with a value of its own",
+        "the first key of its table",
+        "1 likely foreign key refers to it",
+        "named like its table or like a key",
+    ]
+    assert all("stars" not in row["columns"] and "country" not in row["columns"] for row in rows), "they repeat values"
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+
+
+def test_key_candidates_of_several_columns(lake_of):
+    rows = lake_of(SEASONS).keys().to_dicts()
+    row = next(row for row in rows if row["table"] == "teams.csv")
+    assert (row["columns"], row["distinct"]) == (["year", "team"], len(TEAMS))
+    assert row["reasons"][0] == f"{len(TEAMS)} rows, each with a combination of its own"
+
+
+def test_names_by_marks_equal_names_by_sets(shop):
+    """The kernel marks words and counts; here they are sets, and all pairs of columns are compared."""
+    columns = LakeColumns(shop.segments)
+    number = len(columns)
+    one, other = (array.ravel() for array in np.indices((number, number)))
+    found = Scorer(columns, columns.distinct).features(Pairs(one, other, np.ones(len(one), np.int64)))[:, 0]
+
+    def weights(name: str) -> dict[str, float]:
+        parts = [(p, s * word_weight(w)) for w in words(name) for p, s in ((w, 0.6), (w[:3] + "…", 0.4))]
+        return dict(parts)
+
+    def told(name: str, theirs: str, table: str) -> float:
+        mine, column, home = weights(name), weights(theirs), weights(table)
+        same = sum(mine[w] for w in mine.keys() & column.keys())
+        every = sum((mine | column).values())
+        union = sum(mine[w] for w in mine.keys() & (column.keys() | home.keys()))
+        of_table = sum(mine[w] for w in mine.keys() & home.keys())
+        return max(same / every * min(1, same), union / sum(mine.values()) * of_table / sum(home.values()))
+
+    names = columns.names.to_pylist()
+    tables = [columns.table_names[int(t)].as_py().removesuffix(".csv") for t in columns.table_of]
+    for place, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
+        at_home = told(names[a], "", tables[a]) if columns.leading[a] else 0.0
+        assert found[place] == pytest.approx(max(0.0, told(names[a], names[b], tables[b]) - at_home)), (a, b)

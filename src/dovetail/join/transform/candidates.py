@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.join.transform.operators import Extract, Split
-from dovetail.join.transform.text import plain
+from dovetail.normalise import plain
 
 _RUNS = re.compile(r"[\W_]+")
 _LONGEST_SEPARATOR = 4

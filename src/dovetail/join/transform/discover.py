@@ -24,7 +24,7 @@ _GOOD = 0.8  # whole rows are not tried
 _LEAST_COVERAGE = 0.1  # of the smaller table's keys: less is no join
 _NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
 _SIMPLE_COST = 1.3  # a program of one plain step is believed as soon as it makes its examples
-_MOST_PROGRAMS = 6
+MOST_PROGRAMS = 6
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,19 @@ class Discovery:
     source: str  # the column whose values were matched with the key's
     target: str
     reversed: bool  # the right table is transformed, to meet a key of the left one
+    key: Program | None = None  # what is taken of the key, where it is composite
+
+    def keys_of(self, target: Mapping[str, Sequence[str | None]]) -> Sequence[str | None]:
+        """What the programs must make: the key's column, or a part of it."""
+        return target[self.target] if self.key is None else self.key.apply(target)
 
 
 Columns = Mapping[str, Sequence[str | None]]
 
 
-def discover(left: Columns, right: Columns, only_equal: bool = False) -> Discovery | None:
+def discover(
+    left: Columns, right: Columns, only_equal: bool = False, most_programs: int = MOST_PROGRAMS
+) -> Discovery | None:
     """The programs that join two tables of raw text; None where no program joins enough of them.
 
     With `only_equal`, the only program that is tried is the one that leaves a column as it is.
@@ -74,7 +81,8 @@ def discover(left: Columns, right: Columns, only_equal: bool = False) -> Discove
     coverage = _coverage(direction, group.target)
     if coverage.share(found.program) < _LEAST_COVERAGE:
         return None
-    programs = (found.program,) if only_equal else _with_more(direction, group, coverage, found.program)
+    most = 1 if only_equal else most_programs
+    programs = _with_more(direction, group, coverage, found.program, most)
     return Discovery(programs, group.source, group.target, direction.reversed)
 
 
@@ -222,10 +230,12 @@ def _refined(found: Learned, coverage: Coverage) -> Learned:
     return replace(found, slots=tuple(slots))
 
 
-def _with_more(direction: Direction, group: Group, coverage: Coverage, first: Program) -> tuple[Program, ...]:
+def _with_more(
+    direction: Direction, group: Group, coverage: Coverage, first: Program, most: int
+) -> tuple[Program, ...]:
     """Further programs on the rows that those so far leave, as long as each adds keys of its own."""
     programs = [first]
-    while len(programs) < _MOST_PROGRAMS:
+    while len(programs) < most:
         source, target = coverage.left(programs)
         if not (source.rows and target.rows):
             break

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.join.transform.suffixes import SuffixArray, best_matches, suffix_array, whole_ranges
-from dovetail.join.transform.text import plain
+from dovetail.normalise import plain
 
 _LEAST_Q = 3
 _COMBINED_ROWS = 200  # of the source, that are paired by all their columns together

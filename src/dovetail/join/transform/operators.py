@@ -83,6 +83,12 @@ class Program:
         """The columns that are read, in the order of their first use."""
         return tuple(dict.fromkeys(step.column for step in self.steps if isinstance(step, Extract)))
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether it leaves a column as it is, but for case."""
+        step = self.steps[0]
+        return len(self.steps) == 1 and isinstance(step, Extract) and step == Extract(step.column, case=step.case)
+
     def apply(self, columns: Mapping[str, Sequence[str | None]]) -> list[str | None]:
         """The program's value for every row; `columns` has the raw text of at least those that are read."""
         rows = len(columns[self.columns[0]])

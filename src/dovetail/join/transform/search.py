@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dovetail.join.transform.candidates import Candidate, Example, candidates, pieces
 from dovetail.join.transform.operators import CASES, Constant, Extract, Program
-from dovetail.join.transform.text import plain
+from dovetail.normalise import plain
 
 MOST_STEPS = 16
 _MOST_STATES = 1500

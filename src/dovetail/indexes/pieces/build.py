@@ -1,0 +1,53 @@
+"""Builds the pieces pack of a segment from its tokens pack, in bounded memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail._storage.segment import SegmentWriter
+from dovetail.indexes.pieces import format as pieces_format
+from dovetail.indexes.pieces.core import pairs_of
+from dovetail.indexes.protocol import Piece
+from dovetail.indexes.tokens import format as tokens_format
+from dovetail.indexes.tokens.format import TokenArrays
+
+Array = npt.NDArray[Any]
+_HASHES = 1 << 32
+_NEEDED = 4  # times the bytes of the tokens, to sort all of their pieces at once
+_MOST_PARTS = 64
+
+
+class PiecesBuilder:
+    """All that it needs is in the tokens pack, so the columns pass it by."""
+
+    def __init__(self, scratch: Path, memory_bytes: int) -> None:
+        self._scratch = scratch
+        self._memory_bytes = memory_bytes
+
+    def add(self, piece: Piece) -> None:
+        pass
+
+    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+        tokens = TokenArrays(writer.pack(tokens_format.NAME))
+        parts = self._parts(tokens)
+        writer.write_part(pieces_format.NAME, pieces_format.VERSION, lambda pack: pieces_format.write(pack, parts))
+        return {}
+
+    def _parts(self, tokens: TokenArrays) -> list[Array]:
+        """By hash, each sorted alone; on disk where they are several."""
+        number = math.ceil(_NEEDED * len(tokens.token_bytes) / self._memory_bytes)
+        number = min(max(1, number), _MOST_PARTS)
+        if number == 1:
+            return [pairs_of(tokens, 0, _HASHES)]
+        found = []
+        for part in range(number):
+            path = self._scratch / f"pieces-{part}.npy"
+            np.save(path, pairs_of(tokens, _HASHES * part // number, _HASHES * (part + 1) // number))
+            found.append(np.load(path, mmap_mode="r"))
+        return found

@@ -1,0 +1,55 @@
+"""What building and asking share: how a value is cut into pieces.
+
+Erkang Zhu: Data Discovery and Join Search in Data Lakes (thesis), section 5.3.1: a column is found by the tokens of its
+syntactic pattern, because transformations seldom break them: `ada.lovelace@lab.org` has `ada`, `lovelace`, `lab` and
+`org`. A piece is a run of letters or a run of digits, without accents and case, and is known by 32 bits of its hash:
+what is found by chance does not survive the learning of a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.indexes.pieces.kernels import expand, pair_pieces
+from dovetail.indexes.tokens.core import as_buffers
+from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.normalise import characters
+
+Array = npt.NDArray[Any]
+_AT_ONCE = 1 << 22  # bytes of tokens that are cut together
+
+
+def pairs_of(tokens: TokenArrays, low: int, high: int) -> Array:
+    """The pieces of all tokens with hashes from `low` to below `high`, each with the groups that hold it.
+
+    Ascending numbers: the hash in the upper half, the group in the lower.
+    """
+    found = [
+        np.unique(pair_pieces(tokens.token_bytes, tokens.token_offsets, tokens.group_tokens, *part, low, high,
+                              *characters()))
+        for part in _parts(tokens.token_offsets)
+    ]  # fmt: skip
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *found]))
+
+
+def _parts(offsets: Array) -> Iterator[tuple[int, int]]:
+    """Runs of tokens with few bytes together, or one."""
+    first = 0
+    while first < len(offsets) - 1:
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _AT_ONCE, side="right")) - 1)
+        yield first, last
+        first = last
+
+
+def keys_of(values: pa.Array) -> tuple[Array, Array]:
+    """For each value the hashes that a value made of it may have, and where those of each value begin.
+
+    Its pieces; two of them run together, in either order; an initial and a piece; a piece without its first or its
+    last character. So `Ada Lovelace` asks for `alovelace`, and `alovelace` for `lovelace`.
+    """
+    return expand(*as_buffers(values.cast(pa.large_string())), *characters())

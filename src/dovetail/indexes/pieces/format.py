@@ -1,0 +1,41 @@
+"""The arrays of the pieces pack, their writer and their reader side by side.
+
+piece_hashes   32 bits of the hash of every piece, ascending, once for each group that holds it
+piece_groups   the groups of the tokens pack that hold it, ascending for each piece
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail._storage.pack import Pack, PackWriter
+from dovetail.errors import IndexDamaged
+
+NAME = "pieces"
+VERSION = 1
+
+Array = npt.NDArray[Any]
+
+
+def write(pack: PackWriter, parts: Sequence[Array]) -> None:
+    """`parts` together are ascending numbers, the hash in the upper half, the group in the lower."""
+    for name, shift in (("piece_hashes", 32), ("piece_groups", 0)):
+        slot, at = pack.reserve(name, "uint32", sum(map(len, parts))), 0
+        for part in parts:
+            slot.write((part >> np.uint64(shift)).astype(np.uint32), at)
+            at += len(part)
+
+
+class PieceArrays:
+    """The arrays of an open pack, with their outer shape checked: kernels do not check bounds."""
+
+    def __init__(self, pack: Pack, groups: int) -> None:
+        pack.require(NAME, VERSION)
+        self.hashes = pack["piece_hashes"]
+        self.groups = pack["piece_groups"]
+        if len(self.hashes) != len(self.groups) or (len(self.groups) and int(self.groups.max()) >= groups):
+            raise IndexDamaged(f"{pack.segment}/{pack.path.name} is damaged: a piece names a group that is not there.")

@@ -1,0 +1,47 @@
+"""The registry's entry for pieces, with their check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dovetail._storage.segment import Segment
+from dovetail.indexes.pieces import format as pieces_format
+from dovetail.indexes.pieces.build import PiecesBuilder
+from dovetail.indexes.pieces.core import pairs_of
+from dovetail.indexes.pieces.query import PieceReader
+from dovetail.indexes.protocol import NOTHING, Frozen
+
+_PARTS = 16
+_HASHES = 1 << 32
+
+
+class PiecesIndex:
+    name = pieces_format.NAME
+    version = pieces_format.VERSION
+    question = "which columns have pieces of my values?"
+
+    def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> PiecesBuilder:
+        return PiecesBuilder(scratch, memory_bytes)
+
+    def open(self, segment: Segment) -> PieceReader:
+        return PieceReader(segment)
+
+    def check(self, segment: Segment) -> Iterator[str]:
+        reader = PieceReader(segment)
+        arrays, at = reader.arrays, 0
+        for part in range(_PARTS):
+            pairs = pairs_of(reader.tokens.arrays, _HASHES * part // _PARTS, _HASHES * (part + 1) // _PARTS)
+            place = slice(at, at + len(pairs))
+            at = place.stop
+            hashes, groups = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
+            if not (np.array_equal(arrays.hashes[place], hashes) and np.array_equal(arrays.groups[place], groups)):
+                yield f"{segment.ref.id}/{self.name}: pieces are not those of the tokens"
+                return
+        if at != len(arrays.hashes):
+            yield f"{segment.ref.id}/{self.name}: there are more pieces than the tokens have"
+
+
+PIECES = PiecesIndex()

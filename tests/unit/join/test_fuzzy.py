@@ -1,0 +1,137 @@
+"""Likeness: neighbours equal brute force, doubts keep apart what keys tell apart, constraints choose the columns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import dovetail
+from dovetail.errors import InputError, UnknownName
+from dovetail.join.fuzzy.columns import aligned, likely_ways
+from dovetail.join.fuzzy.constrained import distances, fuzzy_matches
+from dovetail.join.fuzzy.doubt import rules_of
+from dovetail.join.fuzzy.nearest import nearest, same_block
+from dovetail.join.fuzzy.texts import weigh, words_of
+from dovetail.normalise import plain
+
+texts = st.lists(st.text("abcé 1-", min_size=1, max_size=9), min_size=1, max_size=8, unique=True)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", plain(text))
+
+
+def bag(text: str) -> set[str]:
+    found = words(text)
+    padded = f" {' '.join(found)} " if found else ""
+    return {f"={word}" for word in found} | {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+def cosine(a: str, b: str, everything: list[str]) -> float:
+    bags = [bag(text) for text in everything]
+
+    def weight(tokens: set[str]) -> float:
+        return sum(math.log1p(len(bags) / sum(token in other for other in bags)) ** 2 for token in tokens)
+
+    common = weight(bag(a) & bag(b))
+    return common / math.sqrt(weight(bag(a)) * weight(bag(b))) if common else 0.0
+
+
+@settings(max_examples=60)
+@given(values=texts, keys=texts)
+def test_neighbours_are_those_of_brute_force(values, keys):
+    sides = words_of(values), words_of(keys)
+    weighed = weigh(*sides)
+    distinct = {token for text in (*values, *keys) for token in bag(text)}
+    assume(len(weighed.weights) == len(distinct))  # tokens are known by few bits: these fall together
+    found, similarity = nearest(weighed, same_block(weighed.sides))
+    for row, value in enumerate(values):
+        expected = [cosine(value, key, [*values, *keys]) for key in keys]
+        got = {int(key): float(like) for key, like in zip(found[row], similarity[row], strict=True) if key >= 0}
+        assert set(got) == {place for place, like in enumerate(expected) if like > 0}
+        for key, like in got.items():
+            assert like == pytest.approx(expected[key], abs=1e-3)
+
+
+def test_words_are_those_of_the_plain_text():
+    texts = ["Zoë’s Café_9", "", "-", "ÅB c1 𝒳y"]
+    found = words_of(texts)
+    starts = found.starts.tolist()
+    spelled = ["".join(map(chr, found.codes[a:b].tolist())) for a, b in itertools.pairwise(starts)]
+    first = found.first.tolist()
+    assert [spelled[a:b] for a, b in itertools.pairwise(first)] == [words(text) for text in texts]
+
+
+def test_words_that_tell_keys_apart():
+    keys = ["Epsom Oaks", "Epsom Derby", "Ascot Stakes", "Kentucky Derby"]
+    assert len(rules_of(words_of(keys))) == 2  # oaks and derby, epsom and kentucky
+    assert fuzzy_matches(["Ascott Stakes"], keys) == [(0, 2)]
+
+
+def test_a_rule_adds_to_the_distance():
+    """The same words as often, but only in the first table do two keys differ in oaks and derby alone."""
+    ruled, free = (["Kentucky Derby", "Ascot Oaks", other, "Ripon"] for other in ("Ascot Derby", "Ripon Derby"))
+    (far, *_), (near, *_) = (distances(["Kentucky Oaks"], keys, None)[1][0] for keys in (ruled, free))
+    assert far - near == pytest.approx(0.2, abs=0.05)
+
+
+def test_numbers_that_differ_keep_apart():
+    keys = ["Season 1999 of the northern league", "Harbour bridge", "Old town hall"]
+    assert fuzzy_matches(["Harbor bridge", "Season 2004 of the northern league"], keys)[0] == (0, 1)
+
+
+def test_a_column_that_must_be_equal_beside_the_likeness():
+    left = {"film": ["The Fly", "The Flyy", "Solaris"], "year": ["1958", "1986", "1972"]}
+    right = {"title": ["Fly, The", "Fly, The!", "Solariss"], "released": ["1986", "1958", "2002"]}
+    joined = dovetail.join(left, right, by="fuzzy", equal=("year", "released"))
+    assert joined.pairs.to_pylist() == [{"left_row": 0, "right_row": 1}, {"left_row": 1, "right_row": 0}]
+    with pytest.raises(UnknownName, match='There is no column "yer"'):
+        dovetail.join(left, right, by="fuzzy", equal=("yer", "released"))
+    with pytest.raises(InputError, match="add --by fuzzy"):
+        dovetail.join(left, right, equal=("year", "released"))
+
+
+def people(size: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The same people twice, with a typing error in each field of every other: no column alone is enough."""
+    draw = random.Random(3)
+
+    def word() -> str:
+        return "".join(draw.choice(["ka", "ro", "mi", "ten", "sal", "bur", "lo"]) for _ in range(3))
+
+    def typed(text: str) -> str:
+        place = draw.randrange(len(text))
+        return text[:place] + draw.choice("xyz") + text[place + 1 :] if draw.random() < 0.5 else text
+
+    names = [word() for _ in range(size // 4)], [word() for _ in range(size // 4)]
+    rows = [(draw.choice(names[0]), draw.choice(names[1]), word(), word()) for _ in range(size)]
+    columns = ("given", "family", "street", "town")
+    return (
+        {name: [row[place] for row in rows] for place, name in enumerate(columns)},
+        {name.upper(): [typed(row[place]) for row in rows] for place, name in enumerate(columns)},
+    )
+
+
+def test_all_columns_together_where_they_join_more():
+    left, right = people(200)
+    assert set(aligned(left, right)) == {(name, name.upper()) for name in left}
+    way = likely_ways(left, right)
+    assert way is not None
+    assert set(way.source) == set(left)
+    joined = dovetail.join(left, right, by="fuzzy")
+    pairs = [(row["left_row"], row["right_row"]) for row in joined.pairs.to_pylist()]
+    assert sum(a == b for a, b in pairs) >= 0.95 * len(pairs)
+    assert len(pairs) >= 120
+
+
+def test_frequent_grams_are_not_read():
+    """Every value shares a word with every key: the budget bounds what is read, the rare word finds the partner."""
+    keys = [f"limited company number {np.base_repr(n * 7919, 36).lower()}" for n in range(25_000)]
+    found = fuzzy_matches([key.replace("company", "compny") for key in keys[:50]], keys)
+    assert sum(a == b for a, b in found) == len(found) >= 40

@@ -1,0 +1,96 @@
+"""Transformations as values: saved and loaded, applied to new rows of any kind, and joined by."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dovetail
+from dovetail import Transformation
+from dovetail.errors import InputError, UnknownName
+from support.command import dovetail as command
+
+NAMES = ["Ada Lovelace", "Alan Turing", "Grace Hopper", "Edsger Dijkstra", "Barbara Liskov", "Donald Knuth"]
+PEOPLE = [tuple(name.split()) for name in NAMES]
+LISTED = [f"{last}, {first}" for first, last in map(str.split, NAMES)]
+
+
+@pytest.fixture(scope="module")
+def learned() -> Transformation:
+    found = dovetail.join({"name": NAMES}, {"who": LISTED}, by="transform").transformation
+    assert found is not None
+    return found
+
+
+def test_saved_and_loaded(learned, tmp_path):
+    learned.save(tmp_path / "program.json")
+    assert Transformation.load(tmp_path / "program.json") == learned
+    assert Transformation.from_json(json.loads(json.dumps(learned.to_json()))) == learned
+    assert "column “" in str(learned)
+
+
+def test_applied_to_new_rows_of_any_kind(learned):
+    column, expected = ("name", "Hoare, Tony") if not learned.reversed else ("who", "Tony Hoare")
+    value = "Tony Hoare" if column == "name" else "Hoare, Tony"
+    rows = {column: [value, None], "other": [1, 2]}
+    for data in (rows, pd.DataFrame(rows), pa.table(rows)):
+        assert learned.apply(data) == [expected, None]
+    with pytest.raises(UnknownName, match="There is no column"):
+        learned.apply({"x": ["y"]})
+
+
+def test_joined_by(learned):
+    left, right = {"name": [*NAMES[:2], "Tony Hoare"]}, {"who": ["Hoare, Tony", LISTED[0]], "x": [1, 2]}
+    joined = dovetail.join(left, right, by=learned)
+    assert joined.pairs.to_pylist() == [{"left_row": 0, "right_row": 1}, {"left_row": 2, "right_row": 0}]
+    assert joined.transformation == learned
+    with pytest.raises(UnknownName):
+        dovetail.join(right, left, by=learned)
+
+
+def test_composite_keys_on_both_sides(tmp_path):
+    """Neither key can be made of the other: each has a part that the other lacks."""
+    draw = random.Random(2)
+    born, paid = ([str(draw.randrange(1000, 9999)) for _ in PEOPLE] for _ in range(2))
+    left = {"name": [f"{last}, {first} ({year})" for (first, last), year in zip(PEOPLE, born, strict=True)]}
+    right = {"who": [f"{first} {last} / {sum_}" for (first, last), sum_ in zip(PEOPLE, paid, strict=True)]}
+    joined = dovetail.join(left, right, by="transform")
+    assert [tuple(pair.values()) for pair in joined.pairs.to_pylist()] == [(row, row) for row in range(len(PEOPLE))]
+    assert joined.report["key"].startswith("the first piece")
+    joined.transformation.save(tmp_path / "p.json")
+    again = dovetail.join(left, right, by=Transformation.load(tmp_path / "p.json"))
+    assert again.pairs == joined.pairs
+    both = joined.transformation.join(pa.table(left), pa.table(right), "inner")
+    assert (both.rows, both.table.column_names) == (len(PEOPLE), ["name", "who"])
+    words = [f"{first} {last}" for first, last in PEOPLE]
+    assert dovetail.join({"a": [f"{w} x{i}" for i, w in enumerate(words)]}, {"b": born}, by="transform").way == "fuzzy"
+
+
+def test_what_is_no_transformation(tmp_path):
+    path = tmp_path / "p.json"
+    for text in ("[]", "{}", "no", '{"version": 9, "programs": [], "reversed": false, "target": "x"}'):
+        path.write_text(text)
+        with pytest.raises(InputError):
+            Transformation.load(path)
+    with pytest.raises(InputError, match="Cannot read"):
+        Transformation.load(tmp_path / "none.json")
+
+
+def test_the_command_saves_and_uses_it(tmp_path):
+    for name, values in (("left", NAMES), ("right", LISTED), ("new", ["Hoare, Tony"]), ("more", ["Tony Hoare"])):
+        column = "name" if name in ("left", "more") else "who"
+        quoted = [f'"{value}",{row}' for row, value in enumerate(values)]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"{column},row", *quoted]))
+    files = [tmp_path / f"{name}.csv" for name in ("left", "right", "more", "new")]
+    assert command("join", *files[:2], "--by", "transform", "--save", tmp_path / "p.json").code == 0
+    again = command("join", *files[2:], "--program", tmp_path / "p.json", "--json")
+    assert (again.code, again.json["pairs"], again.json["way"]) == (0, 1, "transform")
+    refused = command("join", *files[2:], "--program", tmp_path / "p.json", "--by", "equal")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    nothing = command("join", files[0], files[0], "--save", tmp_path / "q.json")
+    assert nothing.code == 2
+    assert "no program to save" in nothing.err
