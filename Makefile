@@ -21,7 +21,7 @@ demo: $(READY) ## index the bundled sample lake and show what is in it
 	@$(BIN)/python examples/demo.py
 
 test: $(READY) lint types ## lint, types and all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY) ## style, with ruff
 	@$(BIN)/ruff check src tests benchmarks examples docs

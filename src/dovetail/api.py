@@ -35,6 +35,7 @@ from dovetail.results import Rows
 from dovetail.search.lake import OpenSegment, find_table
 from dovetail.search.planner import Request, search
 from dovetail.search.results import Hit, Hits, Source
+from dovetail.search.semantic_results import SemanticHit
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,25 +202,31 @@ class Lake:
         self,
         data: Any,
         on: str | Sequence[str] | None = None,
-        k: int = 10,
+        k: int | None = None,
         *,
+        how: str = "exact",
+        tau: float | str | None = None,
         threshold: float | str | None = None,
         tables: str | Iterable[str] = (),
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
-        how: str = "equal",
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
         `on` names the column to join on, or several that must match together, row by row; without it every sensible
-        column is tried. With `threshold`, everything that holds at least this share of mine is found; else the `k` that
-        hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers are
-        exact but which may miss a hit. `how="transform"` finds tables that join after a transformation of values, which
-        each hit tells.
+        column is tried. With `threshold`, everything that holds at least this share of mine is found; else the `k` (10)
+        that hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers
+        are exact but which may miss a hit.
+
+        With `how="transform"`, tables are found that join after a transformation of values, which each hit tells.
+
+        With `how="semantic"`, values match that are spelt or meant alike: at most `tau` apart, a share of the greatest
+        distance (0.06). Without `k` and `threshold`, every column in which 60 % of my rows have a match is found;
+        without `on`, for my column with most texts; `on="*"` tries each.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
-        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast, how))
+        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast, how, tau))
         return hits.of(Source(partial(join_with, self.segments), data))
 
     def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
@@ -229,16 +236,19 @@ class Lake:
         theirs, or one name for both, or a list of these; without it the hit's, or else the best pair is found. `.frame`
         of the answer is of the kind that `data` is, `.table` an Arrow table of text.
         """
+        mapping = None
         if isinstance(data, Hit):
             if table is not None or data.source is None:
                 raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
             data, table = data.source.data, data
         if isinstance(table, Hit):
+            if on is None and isinstance(table, SemanticHit):
+                mapping = dict(table.tokens)
             on = on or table.way
             table = table.table
         if table is None:
             raise InputError("lake.join needs a table of the lake: its name, or a hit.")
-        return join_with(self.segments, data, table, on, how)
+        return join_with(self.segments, data, table, on, how, mapping=mapping)
 
     def inds(
         self,

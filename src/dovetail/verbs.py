@@ -22,6 +22,8 @@ def index(
     allow_drop: bool = False,
     settings: Mapping[str, int] | None = None,
     master: str | None = None,
+    embedder: str | None = None,
+    abbreviations: str | Path | None = None,
 ) -> Report:
     """Index the tables of `lake` (a folder, a glob or a file) into the folder `to`, or bring it up to date."""
     from dovetail._spark.session import LOCAL
@@ -39,6 +41,8 @@ def index(
             dialects=None if dialects is None else tuple(dialects.items()),
             settings=None if settings is None else Settings.from_json(dict(settings)),
             master=master or LOCAL,
+            embedder=embedder,
+            abbreviations=None if abbreviations is None else Path(abbreviations),
         )
     )
 

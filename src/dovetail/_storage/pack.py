@@ -34,7 +34,7 @@ _DIRECTORY_PLACE = struct.Struct("<QQQ")
 _TAIL = struct.Struct("<Q8s")
 _TAIL_SIZE = _DIRECTORY_PLACE.size + _TAIL.size
 _ALIGNMENT = 64
-_DTYPES = ("uint8", "uint32", "uint64", "int64", "float64")
+_DTYPES = ("uint8", "uint32", "uint64", "int64", "float32", "float64")
 _CHECK_BLOCK = 1 << 22
 
 Array = npt.NDArray[Any]

@@ -11,6 +11,7 @@ from rich.progress import Progress as Bar
 
 from dovetail.api import Lake
 from dovetail.cli.output import count, json_option, print_json, size
+from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.formats import FORMAT_BY_SUFFIX
 from dovetail.lake.override import parse_override
@@ -39,6 +40,16 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped.")
 @click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
 @click.option(
+    "--embedder",
+    type=click.Choice(list(EMBEDDERS)),
+    help=f"Of a new index: what makes vectors of texts, for search by spelling or meaning; {DEFAULT} without it.",
+)
+@click.option(
+    "--abbreviations",
+    type=click.Path(path_type=Path),
+    help="Of a new index: a file of abbreviations that are written out before, beside the usual ones.",
+)
+@click.option(
     "--set", "choices", multiple=True, metavar="NAME=VALUE",
     help="Settings of a new index: " + "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS) + ".",
 )  # fmt: skip
@@ -53,6 +64,8 @@ def index_command(
     allow_drop: bool,
     strict: bool,
     master: str | None,
+    embedder: str | None,
+    abbreviations: Path | None,
     choices: tuple[str, ...],
     as_json: bool,
 ) -> int:
@@ -69,7 +82,7 @@ def index_command(
 
     request = Request(
         lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), _settings(choices),
-        **({"master": master} if master else {}),
+        **({"master": master} if master else {}), embedder=embedder, abbreviations=abbreviations,
     )  # fmt: skip
     with _ProgressBar(lake) as bar:
         report = index_lake(request, bar.tell)

@@ -96,8 +96,8 @@ def join_command(
     """Join LEFT (a file, or a table of the lake) with RIGHT, a table of INDEX, on equal values as search counts them.
 
     Without an index, all are files, and the way is found: the columns that are given; else those whose equal values
-    join best; else a transformation of one table's columns that gives the key of the other, or likeness. MORE files are
-    joined on equal values.
+    join best; else a transformation of one table's columns that gives the key of the other, or likeness. With --by
+    semantic, rows go to what is nearest in spelling. MORE files are joined on equal values.
 
     \b
     Example:

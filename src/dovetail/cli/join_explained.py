@@ -15,6 +15,7 @@ _WAYS = {
     "equal": "on equal values",
     "transform": "after a transformation",
     "fuzzy": "by likeness",
+    "semantic": "by near vectors",
 }
 _LABELS = {"words": "In words", "python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 

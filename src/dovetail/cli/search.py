@@ -13,6 +13,7 @@ from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.search.planner import HOWS
 from dovetail.search.results import LOOSE, NUMBERS, Hit, Hits
+from dovetail.search.semantic_results import SemanticHit, write_mapping
 from dovetail.search.transformed_hit import TransformedHit
 
 
@@ -22,15 +23,19 @@ from dovetail.search.transformed_hit import TransformedHit
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of mine to join on, or several together; without it, each is tried."
 )
+@click.option("--threshold", metavar="SHARE", help="Every column that holds at least this share of mine, e.g. 0.7.")
 @click.option(
     "--how",
     type=click.Choice(HOWS),
-    default="equal",
+    default=HOWS[0],
     show_default=True,
-    help="Join on equal values, or after a transformation of one side.",
+    help="By equal values, after a transformation of one side, or by near values.",
 )
-@click.option("--threshold", metavar="SHARE", help="Every column that holds at least this share of mine, e.g. 0.7.")
-@click.option("-k", "k", default=10, show_default=True, help="How many hits.")
+@click.option("--tau", metavar="SHARE", help="With --how semantic: how far apart values may be; 0.06 without it.")
+@click.option(
+    "--mapping", type=click.Path(path_type=Path), help="With --how semantic: write which values match, as CSV."
+)
+@click.option("-k", "k", type=int, help="How many hits; 10 without it.")
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
 @click.option("--min-overlap", default=1, show_default=True, help="The least number of common values.")
 @click.option("--include-self", is_flag=True, help="Let my own table be a hit, where it is in the lake.")
@@ -41,9 +46,11 @@ def search_command(
     query: str,
     index: Path,
     on: str | None,
-    how: str,
     threshold: str | None,
-    k: int,
+    how: str,
+    tau: str | None,
+    mapping: Path | None,
+    k: int | None,
     tables: tuple[str, ...],
     min_overlap: int,
     include_self: bool,
@@ -57,6 +64,8 @@ def search_command(
     Several columns, with commas, must match together, row by row (MATE); any columns of a table may stand for them.
     With --how transform, tables are found whose values can be made of mine, or mine of theirs, by a program that is
     learned (Auto-Join): first and last names that are e-mail addresses there.
+    With --how semantic values match that are spelt or meant alike (PEXESO): all columns are found in which 60 % of my
+    rows have a match, or what --threshold or -k say; numbers and short codes only match their equals.
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json it gives only that.
 
     \b
@@ -64,6 +73,7 @@ def search_command(
       dovetail search sales.csv --on country --index ./idx
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --how transform --index ./idx
+      dovetail search hotels.csv --on address --how semantic --index ./idx
     """
     lake = Lake(index)
     search = functools.partial(
@@ -71,13 +81,18 @@ def search_command(
         query,
         on,
         k,
+        how=how,
+        tau=tau,
         threshold=threshold,
         tables=tables,
         min_overlap=min_overlap,
         include_self=include_self,
-        how=how,
     )
+    if mapping and how != "semantic":
+        raise InputError("--mapping is for search by spelling or meaning: add --how semantic.")
     hits = search(fast=fast)
+    if mapping:
+        write_mapping(hits, mapping)
     if explain is not None:
         click.echo(_chosen(hits, explain).explain())
     elif as_json:
@@ -95,6 +110,8 @@ def _say(hits: Hits, query: str, index: Path) -> None:
         click.echo(_next(query, index, hits[0]))
     else:
         click.echo(hits.sentence + _hint(hits))
+    if hits.note:
+        click.echo(hits.note)
 
 
 def _refined(about: Hits, exact: Hits, query: str, index: Path) -> Hits:
@@ -124,7 +141,10 @@ def _print(hits: Hits) -> None:
 
 
 def _next(query: str, index: Path, hit: Hit) -> str:
-    """The command that joins the best hit, ready to paste."""
+    """The command that joins the best hit, or tells how its values match, ready to paste."""
+    if isinstance(hit, SemanticHit):
+        again = ["dovetail", "search", query, "--on", hit.on[0], "--how", "semantic", "--index", str(index)]
+        return f"Try:  {shlex.join([*again, '--mapping', 'mapping.csv'])}"
     if isinstance(hit, TransformedHit):
         how = ["--on", ",".join(hit.on), "--by", "transform"]
     else:
@@ -135,6 +155,8 @@ def _next(query: str, index: Path, hit: Hit) -> str:
 
 def _hint(hits: Hits) -> str:
     """How to see what was not good enough."""
+    if hits.how == "semantic":
+        return "\nTry a lower --threshold, or a larger --tau (at most 0.1)."
     least = min((hit.overlap for hit in hits.nearest), default=0)
     if hits.how == "containment" and least:
         return "\nTry a lower --threshold."

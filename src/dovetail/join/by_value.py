@@ -11,6 +11,7 @@ from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.join.fuzzy.columns import likely_ways, together
 from dovetail.join.fuzzy.constrained import fuzzy_matches
 from dovetail.join.joined import MOST_ROWS, Joined, Matches
+from dovetail.join.semantic import SemanticPairs
 from dovetail.join.side import Side
 from dovetail.join.transform.discover import Discovery
 from dovetail.join.transform.text import join_keys
@@ -39,9 +40,13 @@ def equal_columns(
     if by != "fuzzy":
         raise InputError("A column that must be equal goes with likeness: add --by fuzzy.")
     pair = (equal, equal) if isinstance(equal, str) else equal
-    for name, side in zip(pair, sides, strict=True):
-        _require(name, side)
+    require_columns(pair, sides)
     return pair
+
+
+def require_columns(pair: tuple[str, str] | None, sides: tuple[Columns, Columns]) -> None:
+    for name, side in zip(pair, sides, strict=True) if pair else ():
+        _require(name, side)
 
 
 class Found:
@@ -77,6 +82,11 @@ class Found:
             keys = dict(zip(waiting, join_keys(program.apply(part)), strict=True))
             self._add((row, rows_of[key]) for row, key in keys.items() if key in rows_of)
             waiting = [row for row, key in keys.items() if key not in rows_of]
+
+    def semantic(self, pairs: SemanticPairs | None) -> None:
+        if pairs is not None:
+            self.columns = (pairs.left_column,), (pairs.right_column,)
+            self._add((row, [other]) for row, other in pairs.rows)
 
     def fuzzy(self, least: float) -> None:
         """Joins the rows that are left, by what the best program makes of them, or else by the likeliest columns.

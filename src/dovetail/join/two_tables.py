@@ -1,5 +1,5 @@
 """Two tables, and as much or as little said as one likes: on given columns, on equal values, by a learned
-transformation, or by likeness."""
+transformation, by likeness, or by near vectors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import InputError
-from dovetail.join.by_value import Found, equal_columns, known, text_columns
+from dovetail.join.by_value import Found, equal_columns, known, require_columns, text_columns
 from dovetail.join.equi import equi_join
 from dovetail.join.joined import MOST_ROWS, Joined, check_kind
 from dovetail.join.on import Names, column_pairs
 from dovetail.join.preference.predicates import SECONDS, NamedPredicate, Predicates, named_predicates
+from dovetail.join.semantic import semantic_pairs
 from dovetail.join.side import Side
 from dovetail.join.transform.composite import discover_composite
 from dovetail.join.transform.discover import discover
@@ -21,7 +22,7 @@ from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.transform.operators import Program
 from dovetail.join.transformation import Transformation
 
-WAYS = ("equal", "transform", "fuzzy")
+WAYS = ("equal", "transform", "fuzzy", "semantic")
 _LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it
 _LEAST_EQUAL = 0.3  # of the rows of one table, where they neither show a key nor cover both tables
 
@@ -42,15 +43,15 @@ class Asked:
         check_kind(self.how)
         if isinstance(self.by, str) and self.by not in WAYS:
             raise InputError(f"There is no way {self.by!r}. The ways are: {', '.join(WAYS)}.")
-        if self.on is not None and (self.by or self.prefer):
-            raise InputError("The columns are given: there is nothing to prefer, and no way to choose.")
+        if self.on is not None and (self.by not in (None, "semantic") or self.prefer):
+            raise InputError("The columns are given: there is nothing to prefer, and no way to choose but semantic.")
         if self.prefer is not None and self.by not in (None, "equal"):
             raise InputError(f"A preference is for joins on equal values, not for the way {self.by}.")
 
 
 @dataclass(frozen=True)
 class TwoTables:
-    """Two tables joined, and how: `way` is given, equal, transform or fuzzy.
+    """Two tables joined, and how: `way` is given, equal, transform, fuzzy or semantic.
 
     Likeness also joins the rows that a transformation leaves.
     """
@@ -168,6 +169,8 @@ class TwoTables:
 
 def join_two(left: Side, right: Side, asked: Asked) -> TwoTables:
     sides = left, right
+    if asked.by == "semantic":
+        return _semantic(sides, asked)
     if asked.on is not None:
         return _given(sides, asked)
     if asked.by not in (None, "equal"):
@@ -234,6 +237,17 @@ def _by_value(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
     if isinstance(asked.by, Transformation):
         why = "The transformation was given."
     return TwoTables(joined, "transform", why, programs, side, found.alike, key=found.discovery.key)
+
+
+def _semantic(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
+    columns = text_columns(sides[0]), text_columns(sides[1])
+    named = column_pairs(asked.on, sides[0].names, sides[1].names) if asked.on is not None else [None]
+    if len(named) > 1:
+        raise InputError("By near vectors, one pair of columns is joined on.")
+    require_columns(named[0], columns)
+    found = Found(columns, None)
+    found.semantic(semantic_pairs(*columns, named[0]))
+    return TwoTables(found.joined(sides, asked.how), "semantic", "Near vectors were asked for.")
 
 
 def _nothing(sides: tuple[Side, Side], asked: Asked) -> TwoTables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ def join_with(
     on: On | None = None,
     how: str = "left",
     first: int | None = None,
+    mapping: Mapping[str, str] | None = None,
 ) -> Joined:
-    """`data` joined with a table of the lake. With `first`, only so many rows are joined."""
+    """`data` joined with a table of the lake. With `first`, only so many rows are joined; with a `mapping`, by it."""
     segment, number = find_table(segments, table, "The index has no table")
     best = _best_columns(segments, data, table) if on is None else None
     left = _my_side(data, segments)
@@ -35,7 +36,7 @@ def join_with(
     if isinstance(on, Transformation):
         return on.join(left, right, how, first)
     pairs = [best] if best else column_pairs(on or (), left.names, right.names)
-    return equi_join(left, right, pairs, how, first)
+    return equi_join(left, right, pairs, how, first, mapping=mapping)
 
 
 def _best_columns(segments: Sequence[OpenSegment], data: Any, table: str) -> Pair:

@@ -21,7 +21,11 @@ from dovetail._spark.session import LOCAL, spark_session
 from dovetail._storage.directory import IndexWriter, open_snapshot, open_writer
 from dovetail._storage.manifest import Manifest
 from dovetail.catalog.statistics import failed_tables
+from dovetail.embedders import DEFAULT
+from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
+from dovetail.indexes.pexeso import PEXESO
+from dovetail.indexes.pexeso import Parameters as Vectors
 from dovetail.lake.listing import Root, TableFile, list_lake
 from dovetail.pipeline.commit import commit
 from dovetail.pipeline.jobs import SparkBuild
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 _GROUPS_A_BATCH = 8
 # Of an index and what building it sets aside, at most about: bytes in any case, and for a byte that is read.
 _DISK_BYTES = 100_000
-_DISK_SHARE = 3.5
+_DISK_SHARE = 4.5
 
 
 @dataclass(frozen=True)
@@ -53,12 +57,20 @@ class Request:
     dialects: tuple[tuple[str, str], ...] | None = None
     settings: Settings | None = None
     master: str = LOCAL
+    embedder: str | None = None
+    abbreviations: Path | None = None  # a file; beside those that come with Dovetail
+
+    @property
+    def vectors(self) -> Vectors:
+        more = read_abbreviations(self.abbreviations) if self.abbreviations else ()
+        return Vectors.chosen(self.embedder or DEFAULT, more)
 
 
 def index_lake(request: Request, progress: Callable[[Progress], None] = lambda _: None) -> Report:
     """Bring the index at `request.to` up to date. What is committed stays, whatever happens later."""
     begun = time.perf_counter()
     root = Root.of(request.source)
+    request.vectors.space()  # a package that is missing is told before anything is written
     with open_writer(request.to, create=Manifest(0, settings=request.settings or Settings())) as writer:
         _refuse_other_settings(writer.manifest, request)
         roots = _roots(writer.manifest, root, request)
@@ -78,6 +90,14 @@ def _refuse_other_settings(manifest: Manifest, request: Request) -> None:
             f"({', '.join(f'{name} {value}' for name, value in manifest.settings.to_json().items())}). "
             "For others, make a new index."
         )
+    frozen = manifest.frozen.get(PEXESO.name)
+    if frozen and (request.embedder or request.abbreviations):
+        asked = replace(request, embedder=request.embedder or frozen["embedder"])
+        if asked.vectors != Vectors.of(frozen):
+            raise InputError(
+                f"The vectors of {request.to} are by the embedder {frozen['embedder']} and the abbreviations that were "
+                "named when it was created. For others, make a new index."
+            )
 
 
 def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]:
@@ -137,7 +157,7 @@ def _bring_up_to_date(
         started = time.perf_counter()
         with spark_session(request.master) as session:
             report.spark_start_seconds = time.perf_counter() - started
-            base = replace(base, frozen=base.frozen or freeze(plan.to_read, base.settings))
+            base = replace(base, frozen=base.frozen or freeze(plan.to_read, base.settings, request.vectors))
             _build_all(session, writer, base, plan.to_read, indexed, progress)
     elif plan.gone or roots != _remembered(writer.manifest) or not writer.manifest.statistics:
         commit(writer, base)

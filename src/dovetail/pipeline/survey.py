@@ -13,6 +13,8 @@ from dovetail.catalog.profile import count_values
 from dovetail.errors import UnreadableTable
 from dovetail.indexes.mate import MATE, Parameters
 from dovetail.indexes.mate.core import alpha
+from dovetail.indexes.pexeso import PEXESO
+from dovetail.indexes.pexeso import Parameters as Vectors
 from dovetail.lake.listing import TableFile
 from dovetail.lake.reader import read
 from dovetail.pipeline.plan import read_bytes
@@ -24,11 +26,11 @@ _ROWS = 2_000
 _CHARACTERS = 512
 
 
-def freeze(files: Sequence[TableFile], settings: Settings) -> dict[str, dict[str, Any]]:
+def freeze(files: Sequence[TableFile], settings: Settings, vectors: Vectors) -> dict[str, dict[str, Any]]:
     """What the manifest freezes, by index, when the first tables come."""
     bits = settings.super_key_bits
     parameters = _survey(files, bits) if settings.super_key_xash else Parameters("fitted", bits)
-    return {MATE.name: parameters.to_json()}
+    return {MATE.name: parameters.to_json(), PEXESO.name: vectors.to_json()}
 
 
 def _survey(files: Sequence[TableFile], bits: int) -> Parameters:

@@ -17,6 +17,7 @@ from dovetail.errors import UnknownName, unknown
 from dovetail.indexes.josie import JosieReader
 from dovetail.indexes.lsh_ensemble import LshEnsembleReader
 from dovetail.indexes.mate import MateReader
+from dovetail.indexes.pexeso import PexesoReader
 from dovetail.indexes.pieces import PieceReader
 from dovetail.indexes.rows import RowReader
 from dovetail.indexes.tokens import TokenReader
@@ -66,6 +67,10 @@ class OpenSegment:
     @cached_property
     def pieces(self) -> PieceReader:
         return PieceReader(self.segment)
+
+    @cached_property
+    def texts(self) -> PexesoReader:
+        return PexesoReader(self.segment)
 
     @cached_property
     def table_of(self) -> Array:

@@ -19,13 +19,15 @@ from dovetail.search.lake import OpenSegment
 from dovetail.search.query import QueryColumn, QueryTable, query_table
 from dovetail.search.rank import POOR
 from dovetail.search.results import Hit, Hits
+from dovetail.search.semantic import search_semantic
 from dovetail.search.transformed import search_transformed
 
 # Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
 _SENSIBLE = ("text", "mixed", "integer", "date", "timestamp")
-HOWS = ("equal", "transform")
+HOWS = ("exact", "transform", "semantic")
 _TRIED_A_COLUMN = 20
 _NEAREST = 3
+_MOST = 10
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,19 @@ class Request:
 
     data: Any
     on: str | Sequence[str] | None = None
-    k: int = 10
+    k: int | None = None
     threshold: float | str | None = None
     tables: tuple[str, ...] = ()
     min_overlap: int = 1
     include_self: bool = False
     fast: bool = False  # from sketches, which may miss some
-    how: str = "equal"  # one of HOWS
+    how: str = "exact"  # one of HOWS
+    tau: float | str | None = None  # semantic only: how far apart values may be
+
+    @property
+    def most(self) -> int:
+        """How many hits there are without a threshold, but by near values."""
+        return _MOST if self.k is None else self.k
 
 
 def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
@@ -49,9 +57,11 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
     table = query_table(request.data, segments)
     but = "" if request.include_self else table.path
     allowed = [segment.allowed(request.tables, but) for segment in segments]
+    if request.how == "semantic":
+        return search_semantic(segments, request, threshold, table, allowed)
     names = () if request.on is None else key_names(table, request.on)
     if request.how == "transform":
-        return search_transformed(segments, table, names, request.k, allowed, (threshold, request.min_overlap))
+        return search_transformed(segments, table, names, request.most, allowed, (threshold, request.min_overlap))
     asked = _Asked(segments, request, threshold, table, allowed, names[0] if names else None)
     if len(names) > 1:
         return asked.key(names, begun)
@@ -62,12 +72,16 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
 
 
 def _checked(request: Request) -> Fraction | None:
-    for name, value in (("k", request.k), ("min_overlap", request.min_overlap)):
-        if value < 1:
-            raise InputError(f"{name} is {value}; it must be at least 1.")
     if request.how not in HOWS:
         raise InputError(f"There is no search {request.how!r}. The kinds are: {', '.join(HOWS)}.")
-    if request.fast and request.how != "equal":
+    if request.how == "semantic" and (request.fast or request.min_overlap > 1):
+        raise InputError("--fast and --min-overlap are for exact search; --threshold says how much must match.")
+    if request.how != "semantic" and request.tau is not None:
+        raise InputError("tau is for search by spelling or meaning: add --how semantic.")
+    for name, value in (("k", request.most), ("min_overlap", request.min_overlap)):
+        if value < 1:
+            raise InputError(f"{name} is {value}; it must be at least 1.")
+    if request.fast and request.how != "exact":
         raise InputError("Sketches find equal values only: leave out --fast, or --how.")
     if request.threshold is None:
         return None
@@ -112,7 +126,7 @@ class _Asked:
         if self.request.fast:
             raise InputError("Sketches are of single columns: leave out --fast, or name one column.")
         key = query_key(self.table, names)
-        k, floor = self.request.k, self.request.min_overlap
+        k, floor = self.request.most, self.request.min_overlap
         if self.threshold is not None:
             k, floor = sum(map(len, self.allowed)) + 1, max(floor, least_overlap(self.threshold, key.size))
         matches, exact = engine.together(self.segments, key, k, floor, self.allowed)
@@ -127,7 +141,7 @@ class _Asked:
         if column.size == 0:
             raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null markers.")
         evidence = Evidence(self.segments, column)
-        matches = self._ask(column, self.request.k)
+        matches = self._ask(column, self.request.most)
         return [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
 
     def every_column(self) -> list[Hit]:
@@ -135,7 +149,7 @@ class _Asked:
         best = self._best_of_each_table(self._ask)
         said = self.request.min_overlap > 1 or self.threshold is not None
         good = [pair for pair in best if said or pair.score >= POOR]
-        return [pair.hit(rank) for rank, pair in enumerate(good[: self.request.k], 1)]
+        return [pair.hit(rank) for rank, pair in enumerate(good[: self.request.most], 1)]
 
     def nothing(self) -> tuple[str, list[Hit]]:
         """That there is no hit, and what comes nearest."""
@@ -168,7 +182,7 @@ class _Asked:
         pairs = []
         for column in _sensible(self.table) if self.on is None else [self.table.column(self.on)]:
             evidence = Evidence(self.segments, column)
-            for match in ask(column, max(self.request.k, _TRIED_A_COLUMN)):
+            for match in ask(column, max(self.request.most, _TRIED_A_COLUMN)):
                 pairs.append(_Pair(evidence.strength(match), match, evidence))
         best: dict[str, _Pair] = {}
         for pair in sorted(pairs, key=lambda pair: (-pair.score, *pair.match.order)):

@@ -130,8 +130,9 @@ class Hits(Rows[Hit]):
     """The hits of one search, best first. Shows as a table, or says why there is none."""
 
     def __init__(
-        self, rows: Any, query: str, how: str, exact: bool, seconds: float, nothing: str = "", nearest: Any = ()
-    ) -> None:
+        self, rows: Any, query: str, how: str, exact: bool, seconds: float, nothing: str = "", nearest: Any = (),
+        note: str = "",
+    ) -> None:  # fmt: skip
         super().__init__(rows)
         self.query = query
         self.how = how
@@ -139,11 +140,12 @@ class Hits(Rows[Hit]):
         self.seconds = seconds
         self.nothing = nothing  # where there are no hits: that there are none
         self.nearest: list[Hit] = list(nearest)  # and the best of those that were not good enough
+        self.note = note  # what the search left out, or nothing
 
     def of(self, source: Source) -> Hits:
         """The same hits, which can be joined."""
         bound = [[replace(hit, source=source) for hit in hits] for hits in (self, self.nearest)]
-        return Hits(bound[0], self.query, self.how, self.exact, self.seconds, self.nothing, bound[1])
+        return Hits(bound[0], self.query, self.how, self.exact, self.seconds, self.nothing, bound[1], self.note)
 
     @property
     def sentence(self) -> str:
@@ -166,6 +168,7 @@ class Hits(Rows[Hit]):
             "how": self.how,
             "exact": self.exact,
             "seconds": round(self.seconds, 6),
+            **({"note": self.note or None} if self.how == "semantic" else {}),
             "hits": self.to_dicts(),
         }
 

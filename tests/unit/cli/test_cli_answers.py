@@ -13,7 +13,7 @@ def test_info(idx, lake):
     head, counts, size, root, settings = answer.out.splitlines()
     assert re.fullmatch(rf"{idx}: generation \d+, 1 segment", head)
     assert counts.startswith("4 tables · 9 columns · 10 rows · 17 distinct values · ")
-    parts = ("catalog", "josie", "lsh_ensemble", "mate", "pieces", "rows", "tokens")
+    parts = ("catalog", "josie", "lsh_ensemble", "mate", "pexeso", "pieces", "rows", "tokens")
     assert re.fullmatch(r"\S+ KB of index: " + ", ".join(rf"{part} \S+ K?B" for part in parts), size)
     assert root == f"Lake: {lake}"
     assert settings == "Settings: segment_mb 128, slice_mb 64, memory_mb 256, super_key_bits 128, super_key_xash 0"

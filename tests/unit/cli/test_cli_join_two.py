@@ -52,7 +52,7 @@ def test_one_way_only(files):
         (["--explain", "--index", "idx"], "--explain is for files, without --index."),
         (
             ["--on", "name=who", "--prefer", "groups"],
-            "The columns are given: there is nothing to prefer, and no way to choose.",
+            "The columns are given: there is nothing to prefer, and no way to choose but semantic.",
         ),
         (["--prefer", "groups", "--by", "fuzzy"], "A preference is for joins on equal values, not for the way fuzzy."),
         (["-o", "x.doc"], "Cannot write .doc: use .csv, .parquet, .arrow, .feather."),

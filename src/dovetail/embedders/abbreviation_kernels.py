@@ -1,0 +1,144 @@
+"""Words of texts replaced by what they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail._compile import compiled, int64
+
+Array = npt.NDArray[Any]
+
+ANY, FIRST, LATER, NUMBER = 0, 1, 2, 3  # where an abbreviation holds
+
+_PRIME_1 = np.uint64(11400714785074694791)
+_PRIME_2 = np.uint64(14029467366897019727)
+_PRIME_3 = np.uint64(1609587929392839161)
+_PRIME_4 = np.uint64(9650029242287828579)
+_PRIME_5 = np.uint64(2870177450012600261)
+_LONGEST = 31  # bytes of a short form: what the hash below takes
+
+
+@compiled
+def expand(
+    content: Array, offsets: Array, hashes: Array, where: Array, longs: Array, long_offsets: Array
+) -> tuple[Array, Array]:
+    """The texts with their abbreviations written out. A full stop after one is left out."""
+    longest = 0
+    for place in range(len(long_offsets) - 1):
+        longest = max(longest, long_offsets[place + 1] - long_offsets[place])
+    texts = len(offsets) - 1
+    room = offsets[texts] - offsets[0]
+    out = np.empty(room + room // 2 + longest + 64, np.uint8)
+    out_offsets = np.zeros(texts + 1, np.int64)
+    end = 0
+    for text in range(texts):
+        at, stop = offsets[text], offsets[text + 1]
+        # At most every second byte is a short form.
+        most = (stop - at) + ((stop - at) // 2 + 1) * longest
+        if end + most > len(out):
+            more = np.empty(2 * len(out) + most, np.uint8)
+            more[:end] = out[:end]
+            out = more
+        first, digit_before = True, False
+        while at < stop:
+            if not _in_word(content[at]):
+                out[end] = content[at]
+                end += 1
+                at += 1
+                continue
+            word_end, digit = _word(content, at, stop)
+            digit_after = _digit_in_next(content, word_end, stop)
+            found = -1
+            if not digit:
+                found = _find(content, at, word_end, hashes, where, first, digit_before or digit_after)
+            if found >= 0:
+                for place in range(long_offsets[found], long_offsets[found + 1]):
+                    out[end] = longs[place]
+                    end += 1
+                if word_end < stop and content[word_end] == 0x2E:
+                    word_end += 1
+            else:
+                for place in range(at, word_end):
+                    out[end] = content[place]
+                    end += 1
+            at = word_end
+            first, digit_before = False, digit
+        out_offsets[text + 1] = end
+    return out[:end].copy(), out_offsets
+
+
+@compiled
+def _in_word(byte: int) -> bool:
+    return byte >= 0x80 or 0x30 <= byte <= 0x39 or 0x61 <= byte <= 0x7A or 0x41 <= byte <= 0x5A
+
+
+@compiled
+def _word(content: Array, at: int, stop: int) -> tuple[int, bool]:
+    """Where the word that begins here ends, and whether it has a digit."""
+    digit = False
+    while at < stop and _in_word(content[at]):
+        digit |= 0x30 <= content[at] <= 0x39
+        at += 1
+    return at, digit
+
+
+@compiled
+def _digit_in_next(content: Array, at: int, stop: int) -> bool:
+    while at < stop and not _in_word(content[at]):
+        at += 1
+    return _word(content, at, stop)[1]
+
+
+@compiled
+def _find(content: Array, at: int, stop: int, hashes: Array, where: Array, first: bool, beside: bool) -> int:
+    """The abbreviation that this word is here, or -1. What holds in one place only comes before what holds anywhere."""
+    if stop - at > _LONGEST:
+        return -1
+    sought = _hash(content, at, stop)
+    place = int64(np.searchsorted(hashes, sought))
+    found = -1
+    while place < len(hashes) and hashes[place] == sought:
+        rule = where[place]
+        if (rule == FIRST and first) or (rule == LATER and not first) or (rule == NUMBER and beside):
+            return place
+        if rule == ANY:
+            found = place
+        place += 1
+    return found
+
+
+@compiled
+def _hash(content: Array, at: int, stop: int) -> np.uint64:
+    """XXH64 with seed 0 of fewer than 32 bytes."""
+    found = _PRIME_5 + np.uint64(stop - at)
+    while at + 8 <= stop:
+        lane = np.uint64(0)
+        for k in range(8):
+            lane |= np.uint64(content[at + k]) << np.uint64(8 * k)
+        found ^= _turn(lane * _PRIME_2, 31) * _PRIME_1
+        found = _turn(found, 27) * _PRIME_1 + _PRIME_4
+        at += 8
+    if at + 4 <= stop:
+        lane = np.uint64(0)
+        for k in range(4):
+            lane |= np.uint64(content[at + k]) << np.uint64(8 * k)
+        found ^= lane * _PRIME_1
+        found = _turn(found, 23) * _PRIME_2 + _PRIME_3
+        at += 4
+    while at < stop:
+        found ^= np.uint64(content[at]) * _PRIME_5
+        found = _turn(found, 11) * _PRIME_1
+        at += 1
+    found ^= found >> np.uint64(33)
+    found *= _PRIME_2
+    found ^= found >> np.uint64(29)
+    found *= _PRIME_3
+    return found ^ (found >> np.uint64(32))
+
+
+@compiled
+def _turn(value: np.uint64, bits: int) -> np.uint64:
+    return (value << np.uint64(bits)) | (value >> np.uint64(64 - bits))

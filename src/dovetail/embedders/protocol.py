@@ -1,0 +1,71 @@
+"""What an embedder is: a few facts about its vectors, and a function from texts to vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Array = npt.NDArray[Any]
+
+
+Texts = Any
+"""An Arrow array of strings, or a sequence of them."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Vectors are of unit length and float32. A text has the same vector in any company, to within 1e-6.
+
+    The metric is Euclidean. A distance is told as a share of the greatest that two unit vectors can have, 2, and less
+    for an embedder whose vectors lie far apart by nature: vectors of averaged words, which the paper's thresholds are
+    for, all lie within a narrow cone. `spread` narrows others as much, so that a threshold means the same for all.
+    """
+
+    name: str
+    version: int  # rises whenever some text gets another vector
+    dimension: int
+    metric: str
+    spread: float  # distance that is told = spread x Euclidean distance / 2
+
+    def embed(self, texts: Texts) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Vectors of which few coordinates are not 0: for each its dimensions, ascending, and their weights."""
+
+    starts: Array  # int64
+    dimensions: Array  # int32
+    weights: Array  # float32
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def take(self, places: Array) -> Sparse:
+        """Some of the vectors."""
+        sizes = np.diff(self.starts)[places]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        inside = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes) + np.repeat(self.starts[places], sizes)
+        return Sparse(starts, self.dimensions[inside], self.weights[inside])
+
+    def weighted(self, factors: Array) -> Sparse:
+        """With each dimension taken times its factor (none is 0), and brought to length 1 again."""
+        weights = self.weights * factors[self.dimensions]
+        rows = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=len(self)))
+        return Sparse(self.starts, self.dimensions, (weights / lengths[rows]).astype(np.float32))
+
+
+@runtime_checkable
+class SparseEmbedder(Embedder, Protocol):
+    """One whose vectors are sparse, and sooner made again than read from disk: an index stores none of them."""
+
+    def embed_sparse(self, texts: Texts) -> Sparse: ...
+
+
+def as_strings_array(texts: Texts) -> pa.Array:
+    return texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())

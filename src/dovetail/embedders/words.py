@@ -1,0 +1,42 @@
+"""Meaning, fast: static vectors of word pieces, averaged. The package wordllama holds weights and tokeniser."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.embedders.protocol import Array, Texts
+from dovetail.embedders.unit import unit
+from dovetail.errors import InputError
+
+_CHARACTERS = 2_000  # of a text; more say no more of what it is
+_PORTION = 4_096
+
+
+class Words:
+    name = "words"
+    version = 1
+    dimension = 256
+    metric = "euclidean"
+    spread = 0.18
+
+    def __init__(self) -> None:
+        _ = self._model  # a package that is missing is told at once
+
+    def embed(self, texts: Texts) -> Array:
+        listed = texts.to_pylist() if isinstance(texts, pa.Array) else list(texts)
+        found: Array = self._model.embed([text[:_CHARACTERS] for text in listed], batch_size=_PORTION)
+        return unit(found.reshape(len(listed), self.dimension))
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            import wordllama
+        except ImportError:
+            raise InputError("The embedder words needs the package wordllama: pip install 'dovetail[words]'.") from None
+        # Without the folder it would look for the weights in a cache, and then on the internet.
+        folder = Path(wordllama.__file__).parent
+        return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)

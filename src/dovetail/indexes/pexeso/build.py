@@ -1,0 +1,107 @@
+"""Builds the pexeso pack of a segment from its tokens pack: the stream of pieces is not needed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dovetail._storage.pack import PackWriter
+from dovetail._storage.segment import SegmentWriter
+from dovetail.embedders.protocol import Sparse
+from dovetail.indexes.pexeso import format as pexeso_format
+from dovetail.indexes.pexeso.clusters import Clustered, cluster
+from dovetail.indexes.pexeso.core import Array, Parameters, Space, space_of
+from dovetail.indexes.pexeso.format import write_head
+from dovetail.indexes.pexeso.kernels import mark_texts
+from dovetail.indexes.pexeso.sparse_kernels import fill_lists
+from dovetail.indexes.protocol import Piece
+from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.format import running_sum
+
+_PORTION = 1 << 14  # texts that are embedded at once; the same whatever the memory, for the same sums
+_LEAST_MEMORY = 1 << 24
+_BYTES_A_POSTING = 5
+_BYTES_A_TEXT = 400  # of sparse vectors that are kept until they are listed, about
+
+
+class PexesoBuilder:
+    def __init__(self, scratch: Path, memory_bytes: int, parameters: Parameters) -> None:
+        self._scratch = scratch
+        self._memory_bytes = max(memory_bytes, _LEAST_MEMORY)
+        self._space = space_of(parameters)
+
+    def add(self, piece: Piece) -> None:
+        """Nothing: the tokens pack, which is finished first, holds every value once."""
+
+    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+        tokens = TokenReader(writer)
+        texts = np.flatnonzero(mark_texts(tokens.arrays.token_bytes, tokens.arrays.token_offsets))
+        write = self._write_sparse if self._space.is_sparse else self._write_dense
+        writer.write_part(pexeso_format.NAME, pexeso_format.VERSION, lambda pack: write(pack, tokens, texts))
+        return {}
+
+    def _write_sparse(self, pack: PackWriter, tokens: TokenReader, texts: Array) -> None:
+        write_head(pack, self._space.parameters.to_bytes(), texts)
+        portions = _Portions(self._space, tokens, texts, len(texts) * _BYTES_A_TEXT <= self._memory_bytes)
+        dimension = self._space.embedder.dimension
+        lengths = np.zeros(dimension, np.int64)
+        for _, vectors in portions:
+            lengths += np.bincount(vectors.dimensions, minlength=dimension)
+        starts = running_sum(lengths)
+        pack.add("list_starts", starts)
+        places = pack.reserve("list_places", "uint32", int(starts[-1]))
+        weights = pack.reserve("list_weights", "uint8", int(starts[-1]))
+        first = 0
+        while first < dimension:  # as many lists at a time as the memory takes
+            last = int(np.searchsorted(starts, starts[first] + self._memory_bytes // _BYTES_A_POSTING, side="right"))
+            last = min(max(last - 1, first + 1), dimension)
+            lists = _listed(portions, starts, first, last)
+            places.write(lists[0], int(starts[first]))
+            weights.write(lists[1], int(starts[first]))
+            first = last
+
+    def _write_dense(self, pack: PackWriter, tokens: TokenReader, texts: Array) -> None:
+        dimension = self._space.embedder.dimension
+        shape = max(len(texts), 1), dimension
+        vectors = np.memmap(self._scratch / "pexeso-vectors", np.float32, "w+", shape=shape)[: len(texts)]
+        for start in range(0, len(texts), _PORTION):
+            part = texts[start : start + _PORTION]
+            vectors[start : start + len(part)] = self._space.dense(tokens.tokens(part))
+        found: Clustered = cluster(vectors)
+        write_head(pack, self._space.parameters.to_bytes(), texts[found.order])
+        pack.add("cluster_starts", found.starts)
+        pack.add("centres", found.centres.reshape(-1))
+        pack.add("radii", found.radii)
+        pack.add("basis", found.basis.reshape(-1))
+        pack.add("heads", found.heads[found.order].reshape(-1))
+        slot = pack.reserve("vectors", "float32", vectors.size)
+        for start in range(0, len(texts), _PORTION):
+            part = found.order[start : start + _PORTION]
+            slot.write(vectors[part].reshape(-1), start * dimension)
+
+
+class _Portions:
+    """The texts' sparse vectors, some at a time; kept where the memory takes them, else made again."""
+
+    def __init__(self, space: Space, tokens: TokenReader, texts: Array, keep: bool) -> None:
+        self._space, self._tokens, self._texts = space, tokens, texts
+        self._kept = list(self._made()) if keep else None
+
+    def __iter__(self) -> Iterator[tuple[int, Sparse]]:
+        return self._made() if self._kept is None else iter(self._kept)
+
+    def _made(self) -> Iterator[tuple[int, Sparse]]:
+        for start in range(0, len(self._texts), _PORTION):
+            yield start, self._space.sparse(self._tokens.tokens(self._texts[start : start + _PORTION]))
+
+
+def _listed(portions: _Portions, starts: Array, first: int, last: int) -> tuple[Array, Array]:
+    """Places and weights of the lists of the dimensions from `first` to `last`."""
+    size = int(starts[last] - starts[first])
+    places, codes = np.empty(size, np.uint32), np.empty(size, np.uint8)
+    ends = starts[first:last] - starts[first]
+    for at, vectors in portions:
+        fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, first, ends, places, codes)
+    return places, codes

@@ -1,0 +1,114 @@
+"""What building and asking share: which values become vectors, by which embedder, and how far apart they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.embedders import DEFAULT, Embedder, embedder_of
+from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_in
+from dovetail.embedders.protocol import Sparse, SparseEmbedder
+from dovetail.errors import FormatMismatch
+from dovetail.indexes.pexeso.kernels import mark_texts
+from dovetail.indexes.protocol import Frozen
+from dovetail.indexes.tokens.core import as_buffers
+
+Array = npt.NDArray[Any]
+Vectors = Sparse | Array
+
+MOST_TAU = 0.1  # the paper's largest; farther apart, values have nothing in common
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the manifest freezes: the embedder, and abbreviations beside those that come with Dovetail."""
+
+    embedder: str
+    version: int
+    abbreviations: tuple[Abbreviation, ...]  # all that are written out
+
+    @classmethod
+    def chosen(cls, embedder: str = DEFAULT, more: Iterable[Abbreviation] = ()) -> Parameters:
+        return cls(embedder, embedder_of(embedder).version, Abbreviations((*built_in(), *more)).listed)
+
+    @classmethod
+    def of(cls, frozen: Frozen) -> Parameters:
+        if not frozen:
+            return cls.chosen()
+        listed = tuple(Abbreviation(*one) for one in frozen["abbreviations"])
+        return cls(frozen["embedder"], frozen["version"], listed)
+
+    @classmethod
+    def from_bytes(cls, written: bytes) -> Parameters:
+        return cls.of(json.loads(written))
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(self.to_json(), sort_keys=True).encode()
+
+    def space(self) -> Space:
+        return space_of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "embedder": self.embedder,
+            "version": self.version,
+            "abbreviations": [list(one) for one in self.abbreviations],
+        }
+
+
+class Space:
+    """Values as vectors, as an index has settled it."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.embedder: Embedder = embedder_of(parameters.embedder)
+        self.parameters = parameters
+        if self.embedder.version != parameters.version:
+            raise FormatMismatch(
+                f"The index was written with version {parameters.version} of the embedder {parameters.embedder}; this "
+                f"Dovetail has version {self.embedder.version}. Build it again with `dovetail index`."
+            )
+
+    @property
+    def is_sparse(self) -> bool:
+        return isinstance(self.embedder, SparseEmbedder)
+
+    @cached_property
+    def _abbreviations(self) -> Abbreviations:
+        return Abbreviations(self.parameters.abbreviations)
+
+    def sparse(self, tokens: pa.Array) -> Sparse:
+        assert isinstance(self.embedder, SparseEmbedder)
+        return self.embedder.embed_sparse(self._abbreviations.write_out(tokens))
+
+    def dense(self, tokens: pa.Array) -> Array:
+        return self.embedder.embed(self._abbreviations.write_out(tokens))
+
+    def vectors(self, tokens: pa.Array) -> Vectors:
+        return self.sparse(tokens) if self.is_sparse else self.dense(tokens)
+
+    def radius(self, tau: float) -> float:
+        """The Euclidean distance of unit vectors that is told as `tau`."""
+        return 2.0 * tau / self.embedder.spread
+
+    def told(self, squared: Array) -> Array:
+        """Distances as shares of the greatest, from squared Euclidean ones."""
+        shares: Array = np.sqrt(squared) * (self.embedder.spread / 2.0)
+        return shares
+
+
+def texts_among(tokens: pa.Array) -> Array:
+    """Which tokens become vectors. Numbers and short codes do not: what is near to them means something else."""
+    return mark_texts(*as_buffers(tokens))
+
+
+@cache
+def space_of(parameters: Parameters) -> Space:
+    """Made once: models take their time to load."""
+    return Space(parameters)

@@ -1,0 +1,100 @@
+"""The arrays of the pexeso pack, their writer and their reader side by side.
+
+    parameters                   embedder and abbreviations, as JSON
+    text_tokens                  the ids of the tokens that are texts; a text's place is where it stands here
+
+Of an embedder with sparse vectors, the texts ascend, and their coordinates are listed by dimension:
+
+    list_starts                  where the list of each dimension begins
+    list_places, list_weights    the texts that have the dimension, ascending, and its weight: sign and 7 bits
+
+Of one with dense vectors, the texts lie in clusters:
+
+    cluster_starts               the first place of each cluster
+    centres, radii               of each cluster, over the heads
+    basis                        the principal axes, a column each
+    heads                        for each text its coordinates on these axes, and the length of the rest
+    vectors                      for each text its vector
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail._storage.pack import Pack, PackWriter
+from dovetail.errors import IndexDamaged
+from dovetail.indexes.pexeso.core import Parameters, space_of
+
+NAME = "pexeso"
+VERSION = 1
+
+Array = npt.NDArray[Any]
+_SPARSE = ("list_starts", "list_places", "list_weights")
+_DENSE = ("cluster_starts", "centres", "radii", "basis", "heads", "vectors")
+
+
+def write_head(pack: PackWriter, parameters: bytes, text_tokens: Array) -> None:
+    pack.add("parameters", np.frombuffer(parameters, np.uint8))
+    pack.add("text_tokens", text_tokens.astype(np.uint32))
+
+
+class PexesoArrays:
+    """The arrays of an open pack, with their outer shape checked: kernels do not check bounds."""
+
+    def __init__(self, pack: Pack) -> None:
+        pack.require(NAME, VERSION)
+        where = f"{pack.segment}/{pack.path.name}"
+        try:
+            self.parameters = Parameters.from_bytes(bytes(pack["parameters"]))
+        except (ValueError, KeyError, TypeError) as broken:
+            raise IndexDamaged(f"{where} is damaged: it does not say how its vectors were made.") from broken
+        self.space = space_of(self.parameters)
+        self.dimension = self.space.embedder.dimension
+        self.text_tokens = pack["text_tokens"]
+        self.texts = len(self.text_tokens)
+        self.is_sparse = self.space.is_sparse
+        for name in _SPARSE if self.is_sparse else _DENSE:
+            setattr(self, name, pack[name])
+        for problem in self._sparse_misfits() if self.is_sparse else self._dense_misfits():
+            raise IndexDamaged(f"{where} is damaged: {problem}.")
+        if not self.is_sparse:
+            self._shape()
+
+    list_starts: Array
+    list_places: Array
+    list_weights: Array
+    cluster_starts: Array
+    centres: Array
+    radii: Array
+    basis: Array
+    heads: Array
+    vectors: Array
+
+    def _sparse_misfits(self) -> Iterator[str]:
+        starts = self.list_starts
+        if len(starts) != self.dimension + 1 or starts[0] != 0 or starts[-1] != len(self.list_places):
+            yield "list_starts does not span its array"
+        if np.any(np.diff(starts) < 0) or len(self.list_places) != len(self.list_weights):
+            yield "its lists differ in length"
+
+    def _dense_misfits(self) -> Iterator[str]:
+        axes = len(self.basis) // self.dimension
+        clusters = len(self.radii)
+        starts = self.cluster_starts
+        if len(starts) != clusters + 1 or starts[0] != 0 or starts[-1] != self.texts or np.any(np.diff(starts) < 0):
+            yield "cluster_starts does not span its array"
+        sizes = {"basis": axes * self.dimension, "centres": clusters * (axes + 1), "heads": self.texts * (axes + 1)}
+        for name, size in (*sizes.items(), ("vectors", self.texts * self.dimension)):
+            if len(getattr(self, name)) != size:
+                yield f"{name} has a wrong length"
+
+    def _shape(self) -> None:
+        axes = len(self.basis) // self.dimension
+        self.basis = self.basis.reshape(self.dimension, axes)
+        self.centres = self.centres.reshape(-1, axes + 1)
+        self.heads = self.heads.reshape(-1, axes + 1)
+        self.vectors = self.vectors.reshape(-1, self.dimension)

@@ -1,0 +1,92 @@
+"""The registry's entry for PEXESO, with the check of its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dovetail._storage.segment import Segment
+from dovetail.errors import FormatMismatch
+from dovetail.indexes.pexeso import format as pexeso_format
+from dovetail.indexes.pexeso.build import PexesoBuilder
+from dovetail.indexes.pexeso.clusters import heads_of
+from dovetail.indexes.pexeso.core import Array, Parameters
+from dovetail.indexes.pexeso.kernels import mark_texts
+from dovetail.indexes.pexeso.query import PexesoReader
+from dovetail.indexes.pexeso.sparse_kernels import coded
+from dovetail.indexes.protocol import NOTHING, Frozen
+
+_SAMPLE = 256
+_ALIKE = 1e-4  # of coordinates: models may round differently from machine to machine
+
+
+class PexesoIndex:
+    name = pexeso_format.NAME
+    version = pexeso_format.VERSION
+    question = "which columns match mine in spelling or meaning?"
+
+    def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> PexesoBuilder:
+        return PexesoBuilder(scratch, memory_bytes, Parameters.of(frozen))
+
+    def open(self, segment: Segment) -> PexesoReader:
+        return PexesoReader(segment)
+
+    def check(self, segment: Segment) -> Iterator[str]:
+        try:
+            reader = PexesoReader(segment)
+        except FormatMismatch as mismatch:
+            yield str(mismatch)
+            return
+        for problem in _broken_references(reader):
+            yield f"{segment.ref.id}/{self.name}: {problem}"
+
+
+def _broken_references(reader: PexesoReader) -> Iterator[str]:
+    arrays, tokens = reader.arrays, reader.tokens.arrays
+    texts = np.flatnonzero(mark_texts(tokens.token_bytes, tokens.token_offsets))
+    listed = arrays.text_tokens if arrays.is_sparse else np.sort(arrays.text_tokens)
+    if not np.array_equal(listed, texts):
+        yield "its texts are not those among the tokens"
+        return
+    sample = np.linspace(0, arrays.texts - 1, min(arrays.texts, _SAMPLE)).astype(np.int64)
+    yield from _broken_lists(reader, sample) if arrays.is_sparse else _broken_clusters(reader, sample)
+
+
+def _broken_lists(reader: PexesoReader, sample: Array) -> Iterator[str]:
+    arrays = reader.arrays
+    if len(arrays.list_places) and int(arrays.list_places.max()) >= arrays.texts:
+        yield "a list names a text that does not exist"
+        return
+    steps = np.diff(arrays.list_places.astype(np.int64))
+    inner = np.ones(len(steps), bool)
+    inner[arrays.list_starts[(arrays.list_starts > 0) & (arrays.list_starts <= len(steps))] - 1] = False
+    if np.any(steps[inner] <= 0):
+        yield "a list is not in the order of its texts"
+        return
+    vectors = reader.space.sparse(reader.tokens.tokens(arrays.text_tokens[sample]))
+    for row, place in enumerate(sample):
+        part = slice(vectors.starts[row], vectors.starts[row + 1])
+        for dimension, weight in zip(vectors.dimensions[part], vectors.weights[part], strict=True):
+            first, last = arrays.list_starts[dimension], arrays.list_starts[dimension + 1]
+            at = first + np.searchsorted(arrays.list_places[first:last], place)
+            if at == last or arrays.list_places[at] != place or arrays.list_weights[at] != coded(weight):
+                yield "a list does not hold the vector of a text"
+                return
+
+
+def _broken_clusters(reader: PexesoReader, sample: Array) -> Iterator[str]:
+    arrays = reader.arrays
+    vectors = np.asarray(arrays.vectors[sample])
+    if np.any(np.abs(vectors - reader.space.dense(reader.tokens.tokens(arrays.text_tokens[sample]))) > _ALIKE):
+        yield "a vector is not that of its text"
+    if np.any(np.abs(heads_of(vectors, arrays.basis) - arrays.heads[sample]) > _ALIKE):
+        yield "a head is not that of its vector"
+    cluster = np.repeat(np.arange(len(arrays.radii)), np.diff(arrays.cluster_starts))
+    far = np.linalg.norm(arrays.heads - arrays.centres[cluster], axis=1)
+    if np.any(far > arrays.radii[cluster]):
+        yield "a text lies outside its cluster"
+
+
+PEXESO = PexesoIndex()

@@ -1,0 +1,185 @@
+"""Search by vectors equals brute force in float64: sparse and dense, whatever the segments, tables gone, k or share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dovetail
+from dovetail.api import Lake
+from dovetail.embedders import EMBEDDERS
+from dovetail.embedders.protocol import Sparse
+from dovetail.indexes.pexeso.clusters import cluster
+from dovetail.indexes.pexeso.core import texts_among
+from dovetail.indexes.pexeso.dense import Clusters
+from dovetail.indexes.pexeso.sparse import lists_of
+from dovetail.search.query import query_table
+from support.contents import contents_of
+from support.letters import Letters
+from support.pipeline import index, without_spark
+
+WORDS = [
+    "berlin",
+    "berlim",
+    "bern",
+    "hamburg",
+    "hamburk",
+    "new york",
+    "new yorck",
+    "york",
+    "st. gallen",
+    "saint gallen",
+]
+VALUES = [*WORDS, "12", "ab", "ab1"]
+cells = st.sampled_from([*VALUES, ""])
+tables = st.lists(st.lists(cells, max_size=10), min_size=1, max_size=6)
+queries = st.lists(st.sampled_from([*VALUES, "Berlin ", "nwe york", "never seen"]), min_size=1, max_size=12)
+
+
+@pytest.fixture(autouse=True)
+def letters(monkeypatch):
+    monkeypatch.setitem(EMBEDDERS, "letters", Letters)
+
+
+def write_lake(folder: Path, tables: list[list[str]]) -> Path:
+    lake = folder / "lake"
+    lake.mkdir()
+    for number, values in enumerate(tables):
+        lines = ["some text", *(f'"{value}"' for value in values)]
+        (lake / f"t{number}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lake
+
+
+def brute_force(lake: Lake, column, tau: float) -> dict[str, tuple[int, dict[str, float]]]:
+    """By table the rows of mine that have a match, and for each value of mine the distance to the nearest."""
+    space = lake.segments[0].texts.space
+    mine = column.tokens.to_pylist()
+    vectors = space.dense(column.tokens).astype(np.float64)
+    found = {}
+    for table, content in contents_of(lake).items():
+        theirs = list(content["sets"][0]) if content["sets"] else []
+        others = space.dense(pa.array(theirs, pa.large_string())).astype(np.float64)
+        texts = texts_among(pa.array(theirs, pa.large_string()))
+        near: dict[str, float] = {}
+        for value, vector, is_text in zip(mine, vectors, texts_among(column.tokens), strict=True):
+            distances = [
+                space.embedder.spread * float(np.linalg.norm(vector - other)) / 2
+                for other, other_is_text in zip(others, texts, strict=True)
+                if is_text and other_is_text
+            ]
+            distances += [0.0 for other in theirs if other == value]
+            if distances and min(distances) <= tau:
+                near[value] = min(distances)
+        rows = sum(count for value, count in zip(mine, column.counts.tolist(), strict=True) if value in near)
+        found[table] = rows, near
+    return found
+
+
+@settings(max_examples=8)  # each writes an index; they are small, so that much happens in few
+@given(
+    tables=tables,
+    query=queries,
+    gone=st.integers(0, 5),
+    k=st.integers(1, 6),
+    share=st.sampled_from(["0.2", "0.6", "1"]),
+    tau=st.sampled_from([0.02, 0.06, 0.08, 0.1]),
+)
+@pytest.mark.parametrize("megabyte", [1_000_000, 30], ids=["one segment", "many segments"])
+@pytest.mark.parametrize("embedder", ["ngrams", "letters"])
+def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, tau, megabyte, embedder):
+    folder = tmp_path_factory.mktemp("semantic")
+    with without_spark(megabyte):
+        index(write_lake(folder, tables), folder / "idx", embedder=embedder)
+        dovetail.remove(folder / "idx", f"t{gone}.csv")
+    lake = Lake(folder / "idx")
+    column = query_table(query, lake.segments).columns[0]
+    if not lake.segments or not texts_among(column.tokens).any():
+        return
+    truth = brute_force(lake, column, tau)
+    least = Fraction(share) * int(column.counts.sum())
+
+    def ordered(rows: int) -> list[tuple[str, int]]:
+        kept = [(-n, -len(near), table) for table, (n, near) in truth.items() if n >= rows and n]
+        return [(table, -n) for n, _, table in sorted(kept)]
+
+    everything = lake.search(query, how="semantic", tau=tau, threshold=share)
+    assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
+    best = lake.search(query, how="semantic", tau=tau, k=k)
+    assert [(hit.table, hit.matched_rows) for hit in best] == ordered(1)[:k]
+    for hit in best:
+        near = truth[hit.table][1]
+        assert dict(hit.tokens).keys() == near.keys()
+        assert [pair.distance for pair in hit.mapping] == pytest.approx(
+            [near[mine] for mine, _ in hit.tokens], abs=1e-9
+        )
+        assert hit.joinability == hit.matched_rows / column.counts.sum()
+        assert hit.overlap == len(near)
+
+
+def pairs_within(queries, vectors, radius) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Pairs that are within by float64 for certain, and those for which the last bits decide."""
+    distances = np.linalg.norm(queries[:, None].astype(np.float64) - vectors[None].astype(np.float64), axis=2)
+    certain = {(int(q), int(v)) for q, v in np.argwhere(distances <= radius - 1e-12)}
+    return certain, {(int(q), int(v)) for q, v in np.argwhere(abs(distances - radius) < 1e-12)}
+
+
+def at_distance(queries, radius, generator):
+    """Unit vectors about `radius` from each query: nearer or farther by up to 1e-5."""
+    aside = generator.normal(size=queries.shape)
+    aside -= np.sum(aside * queries, axis=1, keepdims=True) * queries
+    aside /= np.linalg.norm(aside, axis=1, keepdims=True)
+    wanted = radius + generator.choice([-1e-5, -1e-6, -1e-7, 0, 1e-7, 1e-6, 1e-5], size=len(queries))
+    angle = 2 * np.arcsin(wanted / 2)[:, None]
+    return (np.cos(angle) * queries + np.sin(angle) * aside).astype(np.float32)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10_000), radius=st.sampled_from([0.05, 0.3, 0.8, 1.2]), size=st.integers(0, 700))
+def test_dense_vectors_near_the_threshold(seed, radius, size):
+    generator = np.random.default_rng(seed)
+    queries = generator.normal(size=(9, 96))
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    others = generator.normal(size=(size, 96))
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    vectors = np.concatenate([at_distance(queries, radius, generator), others.astype(np.float32)])
+    found = cluster(vectors)
+    arrays = type("Arrays", (), {})()
+    arrays.texts, arrays.cluster_starts, arrays.centres = len(vectors), found.starts, found.centres
+    arrays.radii, arrays.basis = found.radii, found.basis
+    arrays.heads, arrays.vectors = found.heads[found.order], vectors[found.order]
+    mine = queries.astype(np.float32)
+    rows, places, _ = Clusters(arrays).within(mine, radius, np.ones(len(vectors), bool))
+    certain, undecided = pairs_within(mine, vectors, radius)
+    assert certain <= set(zip(rows.tolist(), found.order[places].tolist(), strict=True)) <= certain | undecided
+
+
+def as_sparse(vectors) -> Sparse:
+    rows, dimensions = np.nonzero(vectors)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(vectors)))])
+    return Sparse(starts, dimensions.astype(np.int32), vectors[rows, dimensions])
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10_000), radius=st.sampled_from([0.05, 0.3, 0.8, 1.2, 1.38]), size=st.integers(0, 400))
+def test_sparse_vectors_near_the_threshold(seed, radius, size):
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(size + 20, 64)) * (generator.random((size + 20, 64)) < 0.15)
+    vectors[vectors.any(axis=1) == 0, 0] = 1.0
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    queries = vectors[:9]
+    vectors = np.concatenate([at_distance(queries, radius, generator), vectors.astype(np.float32)])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    allowed = generator.random(len(vectors)) < 0.9
+    mine = queries.astype(np.float32)
+    lists = lists_of(as_sparse(vectors), 64, lambda places: as_sparse(vectors[places]))
+    rows, places, squared = lists.within(as_sparse(mine), radius, allowed)
+    certain, undecided = ({pair for pair in pairs if allowed[pair[1]]} for pairs in pairs_within(mine, vectors, radius))
+    assert certain <= set(zip(rows.tolist(), places.tolist(), strict=True)) <= certain | undecided
+    true = np.linalg.norm(mine[rows].astype(np.float64) - vectors[places].astype(np.float64), axis=1) ** 2
+    assert squared == pytest.approx(true, abs=1e-12)

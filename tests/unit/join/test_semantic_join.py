@@ -1,0 +1,45 @@
+"""Two tables joined by near vectors."""
+
+from __future__ import annotations
+
+import pytest
+
+import dovetail
+from dovetail.errors import InputError, UnknownName
+from dovetail.join.semantic import semantic_pairs
+
+LEFT = {
+    "code": ["1", "2", "3", "4", "5"],
+    "city": ["New York City", "Los Angeles", "Chicgo", "Houston", "Houston"],
+    "note": ["big", "big", "big", "big", "big"],
+}
+RIGHT = {
+    "place": ["Chicago", "Houston", "Phoenix", "Los Angeles (CA)", "New York"],
+    "code": ["7", "8", "9", "1", "2"],
+}
+
+
+def test_each_row_goes_to_its_best_match_and_the_columns_are_found():
+    found = semantic_pairs(LEFT, RIGHT)
+    assert found is not None
+    assert (found.left_column, found.right_column) == ("city", "place")
+    assert found.rows == [(0, 4), (1, 3), (2, 0), (3, 1), (4, 1)]
+
+
+def test_named_columns_are_taken():
+    joined = dovetail.join(LEFT, RIGHT, by="semantic", on=("city", "place"))
+    assert joined.way == "semantic"
+    assert joined.pairs.num_rows == 5
+    assert joined.table.column_names[-2:] == ["place", "code_right"]
+
+
+def test_nothing_to_join():
+    assert semantic_pairs({"a": ["1", "2"]}, RIGHT) is None
+    assert dovetail.join({"a": ["1", "2"]}, RIGHT, by="semantic").pairs.num_rows == 0
+
+
+def test_what_is_refused():
+    with pytest.raises(UnknownName, match="place"):
+        dovetail.join(LEFT, RIGHT, by="semantic", on=("city", "plac"))
+    with pytest.raises(InputError, match="semantic"):
+        dovetail.join(LEFT, RIGHT, by="fuzzy", on=("city", "place"))
