@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from dovetail.api import Lake, open, verify
 from dovetail.errors import DovetailError
+from dovetail.join.tables import join, predicates
 from dovetail.join.transformation import Transformation
-from dovetail.join.two_tables import join
 from dovetail.verbs import compact, index, remove
 
 __version__ = "0.1.0"
-__all__ = ["DovetailError", "Lake", "Transformation", "compact", "index", "join", "open", "remove", "verify"]
+__all__ = [
+    "DovetailError", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove", "verify",
+]  # fmt: skip

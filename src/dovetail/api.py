@@ -26,8 +26,9 @@ from dovetail.graph.keys import ASKED
 from dovetail.graph.nary import NaryDependencies
 from dovetail.graph.network import Graph, join_graph
 from dovetail.graph.spread import spread
-from dovetail.join.equi import Joined
-from dovetail.join.verb import On, join_with
+from dovetail.join.joined import Joined
+from dovetail.join.on import On
+from dovetail.join.verb import join_with
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows

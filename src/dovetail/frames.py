@@ -56,11 +56,19 @@ def like(data: Any, rows: pa.Array, others: pa.Table) -> Any:
     table = to_arrow(data).take(rows)
     for name, column in zip(others.column_names, others.columns, strict=True):
         table = table.append_column(name, column)
-    if _library(data) == "polars":
+    return of_kind(data, table)
+
+
+def of_kind(data: Any, table: pa.Table) -> Any:
+    """A table as the kind of frame that `data` is."""
+    library = _library(data)
+    if library == "pandas":
+        return table.to_pandas()
+    if library == "polars":
         import polars as pl
 
         return pl.from_arrow(table)
-    if _library(data) == "duckdb":
+    if library == "duckdb":
         import duckdb
 
         return duckdb.from_arrow(table)

@@ -63,6 +63,13 @@ def two_files(folder: Path) -> Iterator[Path]:
         yield path
 
 
+def keyed_files(folder: Path) -> list[Path]:
+    tables = {"a": "id,x\n1,p\n2,q\n", "b": "no,a\n7,1\n8,2\n9,5\n", "c": "b,y\n7,u\n7,v\n6,w\n"}
+    for name, text in tables.items():
+        (folder / f"keyed-{name}.csv").write_text(text)
+    return [folder / f"keyed-{name}.csv" for name in tables]
+
+
 def after_a_transformation(folder: Path) -> Any:
     folder.mkdir()
     name, _ = two_files(folder)
@@ -94,7 +101,12 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail join": dovetail(
                 "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
             ).json,
-            "dovetail join of two files": dovetail("join", *two_files(folder), "--json").json,
+            "dovetail join of two files": {
+                **dovetail("join", *two_files(folder), "--json").json,
+                "predicate": dovetail("join", *keyed_files(folder)[:2], "--json").json["predicate"],
+            },
+            "dovetail join of more files": dovetail("join", *keyed_files(folder), "--json").json,
+            "dovetail predicates": dovetail("predicates", *keyed_files(folder), "--json").json,
             "dovetail inds": dovetail("inds", index, "--json").json,
             "dovetail keys": dovetail("keys", index, "--json").json,
             "dovetail keys --candidates": dovetail("keys", index, "--candidates", "--json").json,

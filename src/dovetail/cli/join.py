@@ -13,12 +13,16 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from dovetail.api import Lake
-from dovetail.cli.join_explained import print_two_tables
-from dovetail.cli.output import json_option, print_json, print_table
+from dovetail.cli.join_explained import print_joined, print_many, print_two_tables
+from dovetail.cli.output import count, json_option, print_json, print_table
 from dovetail.errors import InputError
-from dovetail.join.equi import KINDS, Joined
+from dovetail.join.joined import KINDS, MOST_ROWS, Joined
+from dovetail.join.many_tables import ManyTables
+from dovetail.join.preference.predicates import SECONDS
+from dovetail.join.preference.scores import PREFERENCES
+from dovetail.join.tables import join
 from dovetail.join.transformation import Transformation
-from dovetail.join.two_tables import WAYS, TwoTables, join
+from dovetail.join.two_tables import WAYS, TwoTables
 
 _WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
     ".csv": pyarrow.csv.write_csv,
@@ -30,18 +34,30 @@ _SHOWN_ROWS = 10
 _SHOWN_COLUMNS = 8
 
 
-@click.command("join", short_help="Join my table with one of the lake, or two files.")
+@click.command("join", short_help="Join my table with one of the lake, or files.")
 @click.argument("left")
 @click.argument("right")
+@click.argument("more", nargs=-1)
 @click.option("--index", type=click.Path(path_type=Path), help="The folder of the index that RIGHT is a table of.")
 @click.option(
     "--on",
     metavar="MINE=THEIRS,…",
-    help="With --index, or one pair with --by semantic: the columns to join on, several with commas; else found.",
+    help="The columns to join on, several with commas; without it, the best are found.",
 )
-@click.option("--how", type=click.Choice(list(KINDS)), help="With --index: the kind of join; left without it.")
+@click.option("--how", type=click.Choice(KINDS), help="The kind of join; without it inner, and left with --index.")
 @click.option(
-    "--by", type=click.Choice(WAYS), help="Two files: join in this way only. With --index: transform, of --on if given."
+    "--by", type=click.Choice(WAYS), help="Files: join in this way only. With --index: transform, of --on if given."
+)
+@click.option(
+    "--prefer",
+    type=click.Choice(list(PREFERENCES)),
+    help="Files: what the best columns are; without it a key, where the values show one.",
+)
+@click.option(
+    "--seconds", type=float, default=SECONDS, show_default=True, help="Files: the most to spend on finding columns."
+)
+@click.option(
+    "--most-rows", type=int, default=MOST_ROWS, show_default=True, help="Files: refuse a join of more rows than this."
 )
 @click.option(
     "--pairs", type=click.Path(path_type=Path), help="Two files: write the joined row numbers, from 0, as CSV."
@@ -49,68 +65,91 @@ _SHOWN_COLUMNS = 8
 @click.option("--equal", metavar="MINE=THEIRS", help="Two files, --by fuzzy: columns that must be equal beside.")
 @click.option("--save", type=click.Path(path_type=Path), help="Two files: write the program that was learned, as JSON.")
 @click.option("--program", type=click.Path(path_type=Path), help="Two files: join by the program in this file.")
-@click.option("--explain", is_flag=True, help="Two files: the program in words, as Python and as SQL.")
+@click.option("--explain", is_flag=True, help="Two files: the program in words, as Python and as SQL; the join as SQL.")
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Two files that do not fit into memory: join them on this Spark master, with --on, into a folder.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(_WRITERS)}.")
 @json_option
 def join_command(
     left: str,
     right: str,
+    more: tuple[str, ...],
     index: Path | None,
     on: str | None,
     how: str | None,
     by: str | None,
+    prefer: str | None,
+    seconds: float,
+    most_rows: int,
     pairs: Path | None,
     equal: str | None,
     save: Path | None,
     program: Path | None,
     explain: bool,
+    master: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
     """Join LEFT (a file, or a table of the lake) with RIGHT, a table of INDEX, on equal values as search counts them.
 
-    Without an index, both are files, and the way is found: columns of equal values, a transformation of one table's
-    columns that gives the key of the other, or likeness for the rows that are left. With --by semantic, rows go to
-    what is nearest in spelling.
+    Without an index, all are files, and the way is found: the columns that are given; else those whose equal values
+    join best; else a transformation of one table's columns that gives the key of the other, or likeness. With --by
+    semantic, rows go to what is nearest in spelling. MORE files are joined on equal values.
 
     \b
     Example:
+      dovetail join people.csv orders.csv --prefer compact --how outer -o out.parquet
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
-      dovetail join sales.csv weather.csv --index ./idx --on town=city,day=date
       dovetail join presidents.csv approval.csv --explain --save program.json
     """
-    semantic = by == "semantic" and not index
-    of_files = {
-        "--by": None if by == "transform" else by,
-        "--pairs": pairs,
-        "--equal": equal,
-        "--save": save,
-        "--program": program,
-    }
-    _refuse_mixture(index, {"--on": None if semantic else on, "--how": how}, {**of_files, "--explain": explain})
+    of_two = {"--pairs": pairs, "--equal": equal, "--save": save, "--program": program, "--explain": explain}
+    if index:
+        other = None if by == "transform" else by
+        _refuse({"--by": other, "--prefer": prefer, **of_two, "MORE": more}, "files, without --index")
+    if more:
+        _refuse(of_two, "two files")
     if by and program:
         raise InputError("--by looks for a way to join, --program has one: leave one of them out.")
+    if master:
+        _refuse({"--by": by, "--prefer": prefer, **of_two}, "joins without --master")
+        if not (on and output) or more or index:
+            raise InputError("With --master, two files, --on and -o are needed.")
+        _join_on_spark((left, right), on, how or "inner", output, master, most_rows, as_json)
+        return
     write = _writer(output) if output else None
-    joined = _with_lake(index, left, right, on, how, by) if index else _two(left, right, by, equal, program, on)
+    joined = (
+        _with_lake(index, left, right, on, how, by)
+        if index
+        else join(
+            left,
+            right,
+            *more,
+            by=Transformation.load(program) if program else by,
+            equal=_pair(equal),
+            prefer=prefer,
+            how=how or "inner",
+            on=on,
+            seconds=seconds,
+            most_rows=most_rows,
+        )
+    )
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
-        rows = joined.pairs.to_pylist()
-        lines = ["left_row,right_row", *(f"{row['left_row']},{row['right_row']}" for row in rows)]
-        pairs.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        _write_pairs(joined, pairs)
     if save and isinstance(joined, TwoTables):
         _save(joined, save)
     if as_json:
-        report = joined.report if isinstance(joined, TwoTables) else joined.report()
+        report = joined.report() if isinstance(joined, Joined) else joined.report
         print_json({**report, "output": str(output) if output else None})
         return
-    if isinstance(joined, TwoTables):
-        print_two_tables(joined, explain)
-    else:
-        _print_report(joined)
+    _print_report(joined, explain)
     if output:
         click.echo(f"Written: {output}")
-    elif not (pairs or explain) and joined.table.num_rows:
+    elif not (pairs or explain) and joined.rows:
         _print_rows(joined.table)
 
 
@@ -124,13 +163,9 @@ def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | No
     return lake.join(left, hits[0], how=how or "left")
 
 
-def _two(left: str, right: str, by: str | None, equal: str | None, program: Path | None, on: str | None) -> TwoTables:
-    return join(left, right, Transformation.load(program) if program else by, _pair(equal), _pair(on))
-
-
-def _pair(columns: str | None) -> tuple[str, str] | None:
-    mine, equals, theirs = (columns or "").partition("=")
-    return (mine, theirs if equals else mine) if columns else None
+def _pair(written: str | None) -> tuple[str, str] | None:
+    mine, sign, theirs = (written or "").partition("=")
+    return (mine, theirs if sign else mine) if written else None
 
 
 def _save(joined: TwoTables, path: Path) -> None:
@@ -139,10 +174,25 @@ def _save(joined: TwoTables, path: Path) -> None:
     joined.transformation.save(path)
 
 
-def _refuse_mixture(index: Path | None, of_lake: dict[str, Any], of_files: dict[str, Any]) -> None:
-    for name, value in (of_files if index else of_lake).items():
+def _join_on_spark(
+    files: tuple[str, str], on: str, how: str, output: Path, master: str, most_rows: int, as_json: bool
+) -> None:
+    from dovetail.join.on_spark import join_on_spark
+
+    joined = join_on_spark(*files, on, how, output, master, most_rows)
+    if as_json:
+        print_json(joined.report())
+        return
+    click.echo(
+        f"{count(joined.rows, 'row')}: {how} join. {joined.matched_left:,} of {joined.left_rows:,} rows on the left "
+        f"match {joined.matched_right:,} of {joined.right_rows:,} on the right.\nWritten: {output}"
+    )
+
+
+def _refuse(options: dict[str, Any], what: str) -> None:
+    for name, value in options.items():
         if value:
-            raise InputError(f"{name} is for {'two files, without' if index else 'a table of the lake, with'} --index.")
+            raise InputError(f"{name} is for {what}.")
 
 
 def _writer(output: Path) -> Callable[[pa.Table, str], None]:
@@ -151,15 +201,19 @@ def _writer(output: Path) -> Callable[[pa.Table, str], None]:
     return _WRITERS[output.suffix]
 
 
-def _print_report(joined: Joined) -> None:
-    on = " and ".join(f"{mine} = {theirs}" for mine, theirs in joined.on)
-    click.echo(
-        f"{joined.table.num_rows:,} rows, {len(joined.table.column_names)} columns: {joined.how} join on {on}. "
-        f"{joined.matched_left:,} of your {joined.left_rows:,} rows match {joined.matched_right:,} of "
-        f"{joined.right_rows:,}."
-    )
-    if joined.unmatched:
-        click.echo(f"Not matched: {', '.join(joined.unmatched)}")
+def _write_pairs(joined: TwoTables, path: Path) -> None:
+    rows = joined.pairs.to_pylist()
+    lines = ["left_row,right_row", *(f"{row['left_row']},{row['right_row']}" for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _print_report(joined: Joined | TwoTables | ManyTables, explain: bool) -> None:
+    if isinstance(joined, Joined):
+        print_joined(joined)
+    elif isinstance(joined, ManyTables):
+        print_many(joined)
+    else:
+        print_two_tables(joined, explain)
 
 
 def _print_rows(table: pa.Table) -> None:

@@ -22,6 +22,7 @@ from dovetail.cli.info import info_command
 from dovetail.cli.join import join_command
 from dovetail.cli.keys import keys_command
 from dovetail.cli.path import path_command
+from dovetail.cli.predicates import predicates_command
 from dovetail.cli.remove import remove_command
 from dovetail.cli.search import search_command
 from dovetail.cli.tables import tables_command
@@ -53,8 +54,9 @@ def cli() -> None:
 
 
 for command in (
-    index_command, search_command, join_command, inds_command, keys_command, path_command, graph_command,
-    info_command, tables_command, columns_command, find_command, verify_command, remove_command, compact_command,
+    index_command, search_command, join_command, predicates_command, inds_command, keys_command, path_command,
+    graph_command, info_command, tables_command, columns_command, find_command, verify_command, remove_command,
+    compact_command,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -13,7 +13,9 @@ import pyarrow as pa
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.frames import to_arrow
-from dovetail.join.equi import Joined, equi_join
+from dovetail.join.equi import equi_join
+from dovetail.join.joined import Joined
+from dovetail.join.side import Side, as_side
 from dovetail.join.transform.apply import made_by
 from dovetail.join.transform.explain import in_words
 from dovetail.join.transform.operators import Program
@@ -80,16 +82,19 @@ class Transformation:
             raise InputError(f"{path} is no transformation: it holds no JSON object.")
         return cls.from_json(document)
 
-    def join(self, left: pa.Table, right: pa.Table, how: str, data: Any = None, first: int | None = None) -> Joined:
-        source, target = (right, left) if self.reversed else (left, right)
+    def join(self, left: Any, right: Any, how: str, first: int | None = None) -> Joined:
+        """Files, frames, or sides of a join."""
+        left, right = as_side(left, "left_table"), as_side(right, "right_table")
+        source, target = (right.table, left.table) if self.reversed else (left.table, right.table)
         _require(source, self.columns)
         _require(target, [self.target])
         keys = self._keys(target)
         tables = source.append_column(_SOURCE, self._made(source, keys)), target.append_column(_TARGET, keys)
         sides, on = (tables[::-1], (_TARGET, _SOURCE)) if self.reversed else (tables, (_SOURCE, _TARGET))
-        joined = equi_join(*sides, [on], how, data, first)
+        joined = equi_join(Side(sides[0], left.name), Side(sides[1], right.name), [on], how, first)
         shown = tuple((self.target, name) if self.reversed else (name, self.target) for name in self.columns)
-        return replace(joined, left=left, right=right, on=shown)
+        reads = ((self.target,), self.columns) if self.reversed else (self.columns, (self.target,))
+        return replace(joined, left=left, right=right, on=shown, reads=reads)
 
     def _keys(self, target: pa.Table) -> pa.ChunkedArray:
         column = target.column(self.target)

@@ -1,51 +1,98 @@
-"""Two tables, no hint: on equal values, by a learned transformation, or by likeness."""
+"""Two tables, and as much or as little said as one likes: on given columns, on equal values, by a learned
+transformation, by likeness, or by near vectors."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from dovetail.errors import InputError, UnknownName, unknown
-from dovetail.join.equi import MOST_ROWS, Joined
-from dovetail.join.fuzzy.columns import likely_ways, together
-from dovetail.join.fuzzy.constrained import fuzzy_matches
-from dovetail.join.semantic import SemanticPairs, semantic_pairs
+from dovetail.errors import InputError
+from dovetail.join.by_value import Found, equal_columns, known, require_columns, text_columns
+from dovetail.join.equi import equi_join
+from dovetail.join.joined import MOST_ROWS, Joined, check_kind
+from dovetail.join.on import Names, column_pairs
+from dovetail.join.preference.predicates import SECONDS, NamedPredicate, Predicates, named_predicates
+from dovetail.join.semantic import semantic_pairs
+from dovetail.join.side import Side
 from dovetail.join.transform.composite import discover_composite
-from dovetail.join.transform.discover import Discovery, discover
+from dovetail.join.transform.discover import discover
 from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.transform.operators import Program
-from dovetail.join.transform.text import join_keys
 from dovetail.join.transformation import Transformation
-from dovetail.search.query import as_batches, read_file
 
 WAYS = ("equal", "transform", "fuzzy", "semantic")
 _LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it
-Columns = dict[str, list[str | None]]
+_LEAST_EQUAL = 0.3  # of the rows of one table, where they neither show a key nor cover both tables
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user may say about a join. Without columns (`on`) or a way (`by`), the values decide."""
+
+    on: Names | None = None
+    how: str = "inner"
+    by: str | Transformation | None = None
+    prefer: str | None = None
+    seconds: float = SECONDS
+    most_rows: int = MOST_ROWS
+    equal: str | tuple[str, str] | None = None  # beside likeness
+
+    def check(self) -> None:
+        check_kind(self.how)
+        if isinstance(self.by, str) and self.by not in WAYS:
+            raise InputError(f"There is no way {self.by!r}. The ways are: {', '.join(WAYS)}.")
+        if self.on is not None and (self.by not in (None, "semantic") or self.prefer):
+            raise InputError("The columns are given: there is nothing to prefer, and no way to choose but semantic.")
+        if self.prefer is not None and self.by not in (None, "equal"):
+            raise InputError(f"A preference is for joins on equal values, not for the way {self.by}.")
 
 
 @dataclass(frozen=True)
 class TwoTables:
-    """Two tables joined, and how: `way` is one of WAYS. Likeness also joins what the first two leave."""
+    """Two tables joined, and how: `way` is given, equal, transform, fuzzy or semantic.
 
-    left: pa.Table = field(repr=False)
-    right: pa.Table = field(repr=False)
-    data: Any = field(repr=False)  # what the left table was made of; null where it was a file
-    pairs: pa.Table = field(repr=False)  # left_row and right_row, counted from 0
+    Likeness also joins the rows that a transformation leaves.
+    """
+
+    joined: Joined = field(repr=False)
     way: str
-    left_columns: tuple[str, ...]
-    right_columns: tuple[str, ...]
-    programs: tuple[Program, ...]
-    transformed: str | None  # the side that the programs read: left or right
-    fuzzy_pairs: int  # how many of the pairs are joined by likeness only
-    seconds: float
+    why: str
+    programs: tuple[Program, ...] = ()
+    transformed: str | None = None  # the side that the programs read: left or right
+    fuzzy_pairs: int = 0  # how many of the pairs are joined by likeness only
+    chosen: NamedPredicate | None = None
+    prefer: str | None = None
+    complete: bool = True  # false where the time was over before every other predicate had been ruled out
+    seconds: float = 0.0
     key: Program | None = None  # what is taken of the other side's key, where it is composite
+
+    @property
+    def left(self) -> pa.Table:
+        return self.joined.left.table
+
+    @property
+    def right(self) -> pa.Table:
+        return self.joined.right.table
+
+    @property
+    def pairs(self) -> pa.Table:
+        """left_row and right_row of every pair that joins, counted from 0."""
+        return pa.table({"left_row": self.joined.matches.left, "right_row": self.joined.matches.right})
+
+    @property
+    def left_columns(self) -> tuple[str, ...]:
+        return self._columns(0)
+
+    @property
+    def right_columns(self) -> tuple[str, ...]:
+        return self._columns(1)
+
+    def _columns(self, place: int) -> tuple[str, ...]:
+        if self.joined.reads is not None:
+            return self.joined.reads[place]
+        return tuple(dict.fromkeys(pair[place] for pair in self.joined.on))
 
     @property
     def program(self) -> Program | None:
@@ -61,232 +108,147 @@ class TwoTables:
         return Transformation(self.programs, turned, (self.left_columns if turned else self.right_columns)[0], self.key)
 
     @property
+    def predicate(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of columns whose values are equal; empty for the other ways."""
+        return self.joined.on if self.way in ("given", "equal") else ()
+
+    @property
+    def how(self) -> str:
+        return self.joined.how
+
+    @property
+    def rows(self) -> int:
+        return self.joined.rows
+
+    @property
     def matched_left(self) -> int:
-        return len(self.pairs["left_row"].unique())
+        return self.joined.matched_left
 
     @property
     def matched_right(self) -> int:
-        return len(self.pairs["right_row"].unique())
-
-    @cached_property
-    def table(self) -> pa.Table:
-        """The joined rows as text: an inner join, the right table's columns after the left one's."""
-        return self._joined.table
-
-    @cached_property
-    def frame(self) -> Any:
-        """The joined rows as the kind of frame that went in."""
-        return self._joined.frame
+        return self.joined.matched_right
 
     @property
-    def _joined(self) -> Joined:
-        places = self.pairs.rename_columns(["left", "right"])
-        on = tuple(zip(self.left_columns, self.right_columns, strict=False))
-        return Joined(self.left, self.right, places, self.data, on, "inner", self.matched_left, self.matched_right, ())
+    def table(self) -> pa.Table:
+        """The joined rows as text, the right table's columns after the left one's."""
+        return self.joined.table
+
+    @property
+    def frame(self) -> Any:
+        """The joined rows as the kind of frame that went in."""
+        return self.joined.frame
+
+    @property
+    def sql(self) -> str | None:
+        return self.joined.sql
 
     @property
     def report(self) -> dict[str, Any]:
-        names = ("way", "left_columns", "right_columns", "transformed")
-        counts = ("fuzzy_pairs", "matched_left", "matched_right", "seconds")
         return {
-            **{name: getattr(self, name) for name in names},
+            "way": self.way,
+            "why": self.why,
+            "prefer": self.prefer,
+            "score": self.chosen.score if self.chosen else None,
+            "complete": self.complete,
+            "predicate": [{"left": left, "right": right} for left, right in self.predicate],
+            "how": self.how,
+            "rows": self.rows,
+            "left_columns": self.left_columns,
+            "right_columns": self.right_columns,
+            "transformed": self.transformed,
             "program": [{"steps": program.to_json(), **explained(program)} for program in self.programs],
             "key": in_words(self.key) if self.key else None,
-            "pairs": self.pairs.num_rows,
-            **{name: getattr(self, name) for name in counts},
+            "pairs": len(self.joined.matches.left),
+            "fuzzy_pairs": self.fuzzy_pairs,
+            "matched_left": self.matched_left,
+            "matched_right": self.matched_right,
+            "seconds": self.seconds,
+            "report": self.joined.facts(),
         }
 
 
-def join(
-    left: Any,
-    right: Any,
-    by: str | Transformation | None = None,
-    equal: str | tuple[str, str] | None = None,
-    on: tuple[str, str] | None = None,
-) -> TwoTables:
-    """Join two tables (paths or frames) whose columns nobody names; for `by="semantic"`, `on` may name them.
-
-    `by` allows one way only: equal values, a learned transformation, likeness, or near vectors (semantic). Without it,
-    a transformation (which may be none at all: equal values) is looked for, and likeness joins the rows that it leaves.
-    With likeness alone, `equal` names a column (of both, or one of each) that must be equal beside it. `by` may also be
-    a transformation that was learned before: then nothing is looked for.
-    """
-    if isinstance(by, str) and by not in WAYS:
-        raise InputError(f"There is no way {by!r}. The ways are: {', '.join(WAYS)}.")
-    if on is not None and by != "semantic":
-        raise InputError("Columns are named for a semantic join of two tables, or for a join with a table of the lake.")
-    begun = time.perf_counter()
-    tables = [_rows(data) for data in (left, right)]
-    sides = _columns(tables[0]), _columns(tables[1])
-    for name, side in zip(on or (), sides, strict=False):
-        if name not in side:
-            raise UnknownName(unknown("There is no column", name, list(side)))
-    found = _Found(sides, _equal_columns(equal, by, sides))
-    if isinstance(by, Transformation):
-        found.transform(_known(by, sides))
-    elif by == "semantic":
-        found.semantic(semantic_pairs(*sides, on))
-    elif by != "fuzzy":
-        learned = discover(*sides, only_equal=by == "equal")
-        found.transform(learned or (None if by == "equal" else discover_composite(*sides)))
-    if by in (None, "fuzzy"):
-        found.fuzzy(_LEAST_ALIKE if by is None else 0.0)
-    data = None if isinstance(left, str | Path) else left
-    return replace(found.result(tables[0], tables[1], data), seconds=round(time.perf_counter() - begun, 3))
+def join_two(left: Side, right: Side, asked: Asked) -> TwoTables:
+    sides = left, right
+    if asked.by == "semantic":
+        return _semantic(sides, asked)
+    if asked.on is not None:
+        return _given(sides, asked)
+    if asked.by not in (None, "equal"):
+        return _by_value(sides, asked)
+    found = named_predicates([left.query, right.query], asked.prefer, 1, asked.seconds)
+    best = found[0] if len(found) else None
+    if best and (asked.by or asked.prefer or best.is_believed):
+        return _equal(sides, asked, found, best)
+    if asked.by is None:
+        answer = _by_value(sides, asked)
+        if len(answer.joined.matches.left) or best is None or max(best.shares) < _LEAST_EQUAL:
+            return answer
+    return _equal(sides, asked, found, best) if best else _nothing(sides, asked)
 
 
-def _known(way: Transformation, sides: tuple[Columns, Columns]) -> Discovery:
-    for names, side in ((way.columns, sides[way.reversed]), ([way.target], sides[not way.reversed])):
-        for name in names:
-            _require(name, side)
-    return Discovery(way.programs, way.columns[0], way.target, way.reversed, way.key)
+def _given(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
+    pairs = column_pairs(asked.on or (), sides[0].names, sides[1].names)
+    joined = equi_join(*sides, pairs, asked.how, None, asked.most_rows)
+    return TwoTables(joined, "given", "The columns were given.")
 
 
-def _require(name: str, side: Columns) -> None:
-    if name not in side:
-        raise UnknownName(unknown("There is no column", name, list(side)))
+def _equal(sides: tuple[Side, Side], asked: Asked, found: Predicates, best: NamedPredicate) -> TwoTables:
+    pairs = [(pair.left, pair.right) for pair in best.pairs]
+    joined = equi_join(*sides, pairs, asked.how, None, asked.most_rows)
+    late = "" if found.complete else f" The {asked.seconds:g} seconds were over: there may be a better way."
+    shares = " and ".join(
+        f"{mine:,} of {size:,}" for mine, size in zip(best.joined.matched, best.joined.sizes, strict=True)
+    )
+    if asked.prefer:
+        why = f"No other columns do better by {found.prefer}: {best.score:g}."
+    elif best.joined.is_key:
+        why = f"One side is a key, and rows have a partner on the other: {shares}."
+    elif best.is_believed:
+        why = f"Nearly all rows of both tables have a partner: {shares}."
+    else:
+        why = f"Nothing better was found, and equal values are few: {shares} rows have a partner."
+    return TwoTables(joined, "equal", why + late, chosen=best, prefer=found.prefer, complete=found.complete)
 
 
-def _equal_columns(
-    equal: str | tuple[str, str] | None, by: Any, sides: tuple[Columns, Columns]
-) -> tuple[str, str] | None:
-    if equal is None:
-        return None
-    if by != "fuzzy":
-        raise InputError("A column that must be equal goes with likeness: add --by fuzzy.")
-    pair = (equal, equal) if isinstance(equal, str) else equal
-    for name, side in zip(pair, sides, strict=True):
-        _require(name, side)
-    return pair
+def _by_value(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
+    """By a transformation, and by likeness for what that leaves, or by one of them only."""
+    columns = text_columns(sides[0]), text_columns(sides[1])
+    found = Found(columns, equal_columns(asked.equal, asked.by, columns))
+    if isinstance(asked.by, Transformation):
+        found.transform(known(asked.by, columns))
+    elif asked.by != "fuzzy":
+        found.transform(discover(*columns) or discover_composite(*columns))
+    if asked.by in (None, "fuzzy"):
+        found.fuzzy(_LEAST_ALIKE if asked.by is None else 0.0)
+    joined = found.joined(sides, asked.how)
+    programs = found.discovery.programs if found.discovery and not found.plain else ()
+    if not len(joined.matches.left):
+        return TwoTables(joined, "fuzzy" if not found.discovery else "transform", "Nothing joins.")
+    if not found.discovery:
+        why = "No columns of equal values and no transformation join enough rows; the values are alike."
+        return TwoTables(joined, "fuzzy", why, fuzzy_pairs=found.alike)
+    alike = f" {found.alike:,} more pairs of rows are alike." if found.alike else ""
+    if found.plain:
+        if not found.alike:
+            joined = equi_join(*sides, joined.on, asked.how, None, asked.most_rows)
+        return TwoTables(joined, "equal", "Most values of a key are equal." + alike, fuzzy_pairs=found.alike)
+    why = "Equal values join too few rows; a transformation of one table's values gives the other's key." + alike
+    side = "right" if found.reversed else "left"
+    if isinstance(asked.by, Transformation):
+        why = "The transformation was given."
+    return TwoTables(joined, "transform", why, programs, side, found.alike, key=found.discovery.key)
 
 
-class _Found:
-    """What has been found so far. The source is transformed; the target has the key."""
-
-    def __init__(self, sides: tuple[Columns, Columns], equal: tuple[str, str] | None) -> None:
-        self.sides = sides
-        self.equal = equal
-        self.discovery: Discovery | None = None
-        self.pairs: list[tuple[int, int]] = []  # source, target
-        self.alike = 0
-        self.way: str | None = None  # where it is known from the start
-        self.reversed = False
-        self.columns: tuple[tuple[str, ...], tuple[str, ...]] = (), ()  # of source and target
-
-    @property
-    def source(self) -> Columns:
-        return self.sides[self.reversed]
-
-    @property
-    def target(self) -> Columns:
-        return self.sides[not self.reversed]
-
-    def transform(self, discovery: Discovery | None) -> None:
-        if discovery is None:
-            return
-        self.discovery, self.reversed = discovery, discovery.reversed
-        read = dict.fromkeys(column for program in discovery.programs for column in program.columns)
-        self.columns = tuple(read), (discovery.target,)
-        rows_of = {key: rows for (_, key), rows in _places(join_keys(discovery.keys_of(self.target))).items()}
-        waiting = list(range(len(self.source[discovery.source])))
-        for program in discovery.programs:
-            part = {name: [self.source[name][row] for row in waiting] for name in program.columns}
-            keys = dict(zip(waiting, join_keys(program.apply(part)), strict=True))
-            self._add((row, rows_of[key]) for row, key in keys.items() if key in rows_of)
-            waiting = [row for row, key in keys.items() if key not in rows_of]
-
-    def semantic(self, pairs: SemanticPairs | None) -> None:
-        if pairs is not None:
-            self.columns = (pairs.left_column,), (pairs.right_column,)
-            self._add((row, [other]) for row, other in pairs.rows)
-        self.way = "semantic"
-
-    def fuzzy(self, least: float) -> None:
-        """Joins the rows that are left, by what the best program makes of them, or else by the likeliest columns.
-
-        In the second case nothing is joined where less than a share of the values is alike: that may be chance.
-        """
-        if self.discovery is not None:
-            values, keys = self._made(self.discovery), self.discovery.keys_of(self.target)
-        else:
-            ways = likely_ways(*self.sides)
-            if ways is None:
-                return
-            self.reversed, self.columns = ways.reversed, (ways.source, ways.target)
-            values, keys = together(self.source, ways.source), together(self.target, ways.target)
-        joined, met = ({pair[side] for pair in self.pairs} for side in (0, 1))
-        rows_of = _places([None if row in joined else value for row, value in enumerate(values)], self.blocks(0))
-        keys_of = _places(keys, self.blocks(1))
-        taken = [place for place, rows in enumerate(keys_of.values()) if not met.isdisjoint(rows)]
-        matches = fuzzy_matches(
-            [text for _, text in rows_of], [text for _, text in keys_of], taken, _numbers(rows_of, keys_of)
-        )
-        if self.discovery is None and len(matches) < least * len(rows_of):
-            return
-        before = len(self.pairs)
-        of_value, of_key = list(rows_of.values()), list(keys_of.values())
-        for value, key in matches:
-            self._add((row, of_key[key]) for row in of_value[value])
-        self.alike = len(self.pairs) - before
-
-    def blocks(self, side: int) -> list[str | None] | None:
-        """What must be equal beside the likeness, for each row of the source (0) or the target (1)."""
-        if self.equal is None:
-            return None
-        return join_keys(self.sides[side != self.reversed][self.equal[side != self.reversed]])
-
-    def _made(self, discovery: Discovery) -> list[str | None]:
-        made = discovery.programs[0].apply(self.source)
-        return [value or raw for value, raw in zip(made, self.source[discovery.source], strict=True)]
-
-    def _add(self, matches: Iterable[tuple[int, Sequence[int]]]) -> None:
-        for row, others in matches:
-            self.pairs += [(row, other) for other in others]
-            if len(self.pairs) > MOST_ROWS:
-                raise InputError(f"Stopped: the join would have more than {MOST_ROWS:,} rows.")
-
-    def result(self, left: pa.Table, right: pa.Table, data: Any) -> TwoTables:
-        pairs = sorted((b, a) if self.reversed else (a, b) for a, b in self.pairs)
-        schema = pa.schema([("left_row", pa.int64()), ("right_row", pa.int64())])
-        table = pa.table([[pair[side] for pair in pairs] for side in (0, 1)], schema=schema)
-        of_source, of_target = self.columns if pairs else ((), ())
-        columns = (of_target, of_source) if self.reversed else (of_source, of_target)
-        programs = self.discovery.programs if self.discovery else ()
-        plain = bool(programs) and all(program.is_identity for program in programs)
-        way = self.way or ("fuzzy" if not programs else "equal" if plain else "transform")
-        side = ("right" if self.reversed else "left") if programs and not plain else None
-        shown = () if plain else programs
-        key = self.discovery.key if self.discovery else None
-        return TwoTables(left, right, data, table, way, columns[0], columns[1], shown, side, self.alike, 0.0, key)
+def _semantic(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
+    columns = text_columns(sides[0]), text_columns(sides[1])
+    named = column_pairs(asked.on, sides[0].names, sides[1].names) if asked.on is not None else [None]
+    if len(named) > 1:
+        raise InputError("By near vectors, one pair of columns is joined on.")
+    require_columns(named[0], columns)
+    found = Found(columns, None)
+    found.semantic(semantic_pairs(*columns, named[0]))
+    return TwoTables(found.joined(sides, asked.how), "semantic", "Near vectors were asked for.")
 
 
-Places = dict[tuple[str | None, str], list[int]]
-
-
-def _places(texts: Sequence[str | None], blocks: Sequence[str | None] | None = None) -> Places:
-    """The rows of each text, and of each block that it stands in. A row without text, or without block, has none."""
-    places: Places = {}
-    for row, text in enumerate(texts):
-        block = blocks[row] if blocks else None
-        if text and (block or not blocks):
-            places.setdefault((block, text), []).append(row)
-    return places
-
-
-def _numbers(values: Places, keys: Places) -> tuple[Any, Any]:
-    """The blocks as numbers that mean the same on both sides."""
-    number: dict[str | None, int] = {}
-    sides = [[number.setdefault(block, len(number)) for block, _ in side] for side in (values, keys)]
-    return np.array(sides[0], np.int64), np.array(sides[1], np.int64)
-
-
-def _rows(data: Any) -> pa.Table:
-    if not isinstance(data, str | Path):
-        return pa.Table.from_batches(as_batches(data))
-    if not Path(data).is_file():
-        raise InputError(f"There is no file {data}.")
-    return pa.Table.from_batches(read_file(Path(data)))
-
-
-def _columns(table: pa.Table) -> Columns:
-    return {name: table.column(name).to_pylist() for name in table.column_names}
+def _nothing(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
+    return TwoTables(Found(({}, {}), None).joined(sides, asked.how), "equal", "Nothing joins.")

@@ -76,7 +76,7 @@ def as_batches(data: Any) -> list[pa.RecordBatch]:
 
 def of_batches(name: str, path: str, batches: list[pa.RecordBatch]) -> QueryTable:
     table = pa.Table.from_batches(batches)
-    columns = (_column(title, table.column(number)) for number, title in enumerate(table.column_names))
+    columns = (query_column(title, table.column(number)) for number, title in enumerate(table.column_names))
     return QueryTable(name, path, table.num_rows, tuple(columns))
 
 
@@ -108,7 +108,7 @@ def _of_lake(name: str, segments: Sequence[OpenSegment]) -> QueryTable:
     return QueryTable(name, record.path, record.rows, tuple(columns))
 
 
-def _column(name: str, values: pa.ChunkedArray) -> QueryColumn:
+def query_column(name: str, values: pa.ChunkedArray) -> QueryColumn:
     counted: RawCounts = count_values(values)
     column_type = decide(counted.evidence)
     found = tokens(counted.folded, column_type)

@@ -11,7 +11,7 @@ from dovetail._text import table_lines
 from dovetail.results import Rows
 
 if TYPE_CHECKING:
-    from dovetail.join.equi import Joined
+    from dovetail.join.joined import Joined
 
 _FANS_OUT = 1.05
 _SHOWN_COLUMNS, _EXPLAINED_COLUMNS = 3, 12

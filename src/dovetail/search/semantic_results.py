@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dovetail.join.equi import Joined
+from dovetail.join.joined import Joined
 from dovetail.search.results import Hit
 
 _SHOWN = 5

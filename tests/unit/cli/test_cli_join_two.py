@@ -22,7 +22,8 @@ def files(tmp_path) -> list[Path]:
 def test_what_it_says(files):
     said = dovetail("join", *files)
     assert said.code == 0
-    first, program, heading, *rows = said.out.splitlines()
+    first, kind, program, heading, *rows = said.out.splitlines()
+    assert kind.startswith("Inner join, 1:1: 5 rows. Equal values join too few rows; a transformation")
     assert first.startswith("5 pairs of rows: name = who, after a transformation. 5 of 5 rows on the left match 5 of 5")
     assert "table: the " in program
     assert heading.split() == ["name", "who", "born"]
@@ -48,9 +49,12 @@ def test_one_way_only(files):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--on", "name"], "--on is for a table of the lake, with --index."),
-        (["--how", "inner"], "--how is for a table of the lake, with --index."),
-        (["--explain", "--index", "idx"], "--explain is for two files, without --index."),
+        (["--explain", "--index", "idx"], "--explain is for files, without --index."),
+        (
+            ["--on", "name=who", "--prefer", "groups"],
+            "The columns are given: there is nothing to prefer, and no way to choose but semantic.",
+        ),
+        (["--prefer", "groups", "--by", "fuzzy"], "A preference is for joins on equal values, not for the way fuzzy."),
         (["-o", "x.doc"], "Cannot write .doc: use .csv, .parquet, .arrow, .feather."),
     ],
 )

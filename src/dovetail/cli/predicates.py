@@ -1,0 +1,50 @@
+"""`dovetail predicates`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dovetail.cli.output import json_option, print_json, print_table
+from dovetail.join.preference.predicates import SECONDS
+from dovetail.join.preference.scores import DEFAULT, PREFERENCES
+from dovetail.join.tables import predicates
+
+
+@click.command("predicates", short_help="The best ways to join files on equal values.")
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--prefer",
+    type=click.Choice(list(PREFERENCES)),
+    default=DEFAULT,
+    show_default=True,
+    help="What the best is: " + "; ".join(f"{each.name}: {each.wants}" for each in PREFERENCES.values()) + ".",
+)
+@click.option("-k", default=5, show_default=True, help="How many.")
+@click.option("--seconds", type=float, default=SECONDS, show_default=True, help="The most to spend.")
+@json_option
+def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: float, as_json: bool) -> int:
+    """The best predicates to join two FILES or more on, by a preference, with their scores. Exit code 1 without any.
+
+    A predicate is a set of pairs of columns whose values must be equal, with every pair that then holds anyway.
+
+    \b
+    Example:
+      dovetail predicates people.csv orders.csv --prefer compact -k 3
+    """
+    found = predicates(*files, prefer=prefer, k=k, seconds=seconds)
+    if as_json:
+        listed = [predicate.to_dict() for predicate in found.predicates]
+        print_json({"prefer": found.prefer, "complete": found.complete, "predicates": listed})
+    elif not len(found):
+        click.echo("Nothing joins: the tables have no columns of equal values.")
+    else:
+        rows = [
+            [f"{each.score:,.6g}", f"{each.joined.rows:,}", each.written([Path(file).stem for file in files])]
+            for each in found.predicates
+        ]
+        print_table([found.prefer, "joined rows", "predicate"], rows, (found.prefer, "joined rows"))
+        if not found.complete:
+            click.echo(f"The {seconds:g} seconds were over before all others had been ruled out.")
+    return 0 if len(found) else 1

@@ -1,0 +1,131 @@
+"""The preferences: what each wants of a join, and the most that any further column could make of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Rank = tuple[float, int, int]
+"""Best first: the score, then rows of the tables that have a partner (both negative), then joined rows."""
+
+MOST_MATCH = 0.9  # of the rows of a table that refers to a key
+_DIGITS = 9  # sums of logarithms come in different orders; what differs by less is equal
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A join, counted. A joining group is a key with all the rows that have it, on every side."""
+
+    matched: tuple[int, ...]  # rows of each table with a partner
+    rows: int  # of the inner join
+    groups: int
+    spread: float  # the sum of n log2 n over the groups, n the joined rows of each
+    most_groups: int  # that further columns could part these into
+    sizes: tuple[int, ...]  # all rows of each table
+    connected: bool = True  # no table stands for itself
+
+    @property
+    def covered(self) -> int:
+        return sum(self.matched)
+
+    @property
+    def all_rows(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def is_key(self) -> bool:
+        """Whether no row has more than one partner, but for those of the key, and few rows have none."""
+        rows = zip(self.matched, self.sizes, strict=True)
+        return any(mine == self.rows and mine >= MOST_MATCH * size for mine, size in rows)
+
+    @property
+    def least_rows(self) -> int:
+        """Of a join that keeps every row that has a partner."""
+        return self.covered - self.most_groups if len(self.matched) == 2 else max(self.matched)
+
+
+@dataclass(frozen=True)
+class Preference:
+    """`bound` is at least the score of every predicate that has more columns."""
+
+    name: str
+    symbol: str
+    wants: str
+    score: Callable[[Joined], float]
+    bound: Callable[[Joined], float]
+
+    def rank(self, joined: Joined) -> Rank:
+        return -self.score(joined), -joined.covered, joined.rows
+
+    def best_rank(self, joined: Joined) -> Rank:
+        """No predicate that has more columns has a better one: it covers no more rows, and if as many, in no fewer."""
+        return -self.bound(joined), -joined.covered, joined.least_rows
+
+
+def _entropy(joined: Joined) -> float:
+    return round(math.log2(joined.rows) - joined.spread / joined.rows, _DIGITS)
+
+
+def _compactness(joined: Joined) -> float:
+    """Rows of the tables less those of their full outer join."""
+    return joined.covered - joined.rows
+
+
+def _strength(joined: Joined) -> float:
+    """The harmonic mean of coverage and strength."""
+    return round(2 * joined.covered / (len(joined.matched) * joined.rows + joined.all_rows), _DIGITS)
+
+
+def _strongest(joined: Joined) -> float:
+    """As few joined rows as the rows that have a partner allow; of more than two tables, some may lose theirs."""
+    tables = len(joined.matched)
+    if tables == 2:
+        return round(2 * joined.covered / (2 * joined.least_rows + joined.all_rows), _DIGITS)
+    kept = ((rows, sum(min(mine, rows) for mine in joined.matched)) for rows in joined.matched)
+    return round(max(2 * covered / (tables * rows + joined.all_rows) for rows, covered in kept), _DIGITS)
+
+
+def _compactest(joined: Joined) -> float:
+    """Of two tables a group adds 1 - (r - 1)(s - 1), at most 1; of more, rows may stand in several groups."""
+    return joined.most_groups if len(joined.matched) == 2 else joined.covered - max(joined.matched)
+
+
+def _keyness(joined: Joined) -> float:
+    return round(joined.is_key + _strength(joined), _DIGITS)
+
+
+def _most_keyness(joined: Joined) -> float:
+    enough = any(mine >= MOST_MATCH * size for mine, size in zip(joined.matched, joined.sizes, strict=True))
+    return round(enough + _strongest(joined), _DIGITS)
+
+
+_LIST = (
+    Preference(
+        "key", "", "one side is a key, and 90% of the rows of the other refer to it; then strength",
+        _keyness, _most_keyness,
+    ),
+    Preference(
+        "coverage", "h1", "as many rows of the tables as possible have a partner",
+        lambda joined: joined.covered, lambda joined: joined.covered,
+    ),
+    Preference(
+        "groups", "h2", "as many distinct keys as possible join",
+        lambda joined: joined.groups, lambda joined: joined.most_groups,
+    ),
+    Preference(
+        "compact", "h3", "the full outer join has as few rows as possible",
+        _compactness, _compactest,
+    ),
+    Preference(
+        "balance", "h4", "joined rows are spread evenly over many keys (entropy)",
+        _entropy, lambda joined: round(math.log2(joined.most_groups), _DIGITS),
+    ),
+    Preference(
+        "strength", "h5", "many rows have a partner, and few have several (harmonic mean)",
+        _strength, _strongest,
+    ),
+)  # fmt: skip
+PREFERENCES = {preference.name: preference for preference in _LIST}
+DEFAULT = "key"
+"""Measured best on average: docs/algorithms/schemaless.md."""

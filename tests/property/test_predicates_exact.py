@@ -1,0 +1,182 @@
+"""The k best predicates equal brute force over all predicates, for every preference; bounds are bounds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dovetail.join.preference.coding import Coded, CodedTable, code_tables
+from dovetail.join.preference.groups import TwoCoded
+from dovetail.join.preference.scores import PREFERENCES
+from dovetail.join.preference.search import Search, best_predicates
+from dovetail.search.query import as_batches, of_batches
+
+Table = dict[str, list[str | None]]
+
+
+@st.composite
+def tables(draw, shapes, most_rows) -> list[Table]:
+    values = [*"uvwxy"[: draw(st.integers(1, 5))], *([None] if draw(st.booleans()) else [])]
+    found = []
+    for width in draw(st.sampled_from(shapes)):
+        rows = draw(st.integers(1, most_rows))
+        column = st.lists(st.sampled_from(values), min_size=rows, max_size=rows)
+        found.append({f"c{place}": draw(column) for place in range(width)})
+    return found
+
+
+def coded(given_tables: list[Table]) -> Coded:
+    batches = [as_batches({name: pa.array(values, pa.string()) for name, values in t.items()}) for t in given_tables]
+    return code_tables([of_batches("", "", each) for each in batches])
+
+
+def closed_predicates(given_tables: list[Table]) -> dict[tuple, list[tuple[int, ...]]]:
+    """Every closed predicate that connects all tables, and the rows that it joins."""
+    rows = [list(zip(*table.values(), strict=True)) for table in given_tables]
+    places = [(t, c) for t, table in enumerate(given_tables) for c in range(len(table))]
+    pairs = [(*one, *other) for one, other in itertools.product(places, places) if one[0] < other[0]]
+    combinations = list(itertools.product(*(range(len(each)) for each in rows)))
+
+    def holds(pair, joined) -> bool:
+        x, a, y, b = pair
+        value = rows[x][joined[x]][a]
+        return value is not None and value == rows[y][joined[y]][b]
+
+    found = {}
+    for size in range(1, len(pairs) + 1):
+        for predicate in itertools.combinations(sorted(pairs), size):
+            joined = [each for each in combinations if all(holds(pair, each) for pair in predicate)]
+            if joined:
+                closed = tuple(pair for pair in sorted(pairs) if all(holds(pair, each) for each in joined))
+                if connects(closed, len(rows)):
+                    found[closed] = joined
+    return found
+
+
+def connects(predicate, number: int) -> bool:
+    reached = {0}
+    for _ in range(number):
+        for x, _, y, _ in predicate:
+            if reached & {x, y}:
+                reached |= {x, y}
+    return len(reached) == number
+
+
+def score(name: str, given_tables: list[Table], predicate, joined) -> float:
+    """By the definitions of the paper, from the joined rows."""
+    rows = [list(zip(*table.values(), strict=True)) for table in given_tables]
+    keys: dict[tuple, int] = {}
+    for each in joined:
+        key = tuple(rows[x][each[x]][a] for x, a, _, _ in predicate)
+        keys[key] = keys.get(key, 0) + 1
+    covered = sum(len({each[table] for each in joined}) for table in range(len(rows)))
+    shares = [size / len(joined) for size in keys.values()]
+    total = sum(len(each) for each in rows)
+    strength = 2 * covered / (len(rows) * len(joined) + total)
+    is_key = any(
+        len({each[table] for each in joined}) == len(joined) >= 0.9 * len(rows[table]) for table in range(len(rows))
+    )
+    return {
+        "coverage": covered,
+        "groups": len(keys),
+        "compact": covered - len(joined),
+        "balance": -sum(share * math.log2(share) for share in shares),
+        "strength": strength,
+        "key": strength + is_key,
+    }[name]
+
+
+def ranked(name: str, given_tables: list[Table]):
+    found = []
+    for predicate, joined in closed_predicates(given_tables).items():
+        covered = sum(len({each[table] for each in joined}) for table in range(len(given_tables)))
+        value = round(score(name, given_tables, predicate, joined), 6) + 0.0
+        found.append((-value, -covered, len(joined), len(predicate), predicate))
+    return sorted(found)
+
+
+def answer(best, codes: Coded):
+    return [
+        (
+            -(round(each.score, 6) + 0.0),
+            -each.joined.covered,
+            each.joined.rows,
+            len(each.pairs),
+            tuple((x, codes.tables[x].columns[a], y, codes.tables[y].columns[b]) for x, a, y, b in each.pairs),
+        )
+        for each in best.predicates
+    ]
+
+
+@settings(max_examples=60)
+@given(tables([(1, 1), (2, 2), (3, 2), (1, 4), (3, 3)], 7), st.sampled_from([1, 2, 100]))
+def test_two_tables(given_tables, k):
+    codes = coded(given_tables)
+    for name, preference in PREFERENCES.items():
+        wanted = ranked(name, given_tables)[:k]
+        for closed, bounded in ((True, True), (False, True), (True, False)):
+            best = Search(TwoCoded(codes), preference, k, 60, closed, bounded).run()
+            assert best.complete
+            assert answer(best, codes) == wanted, (name, closed, bounded)
+
+
+@settings(max_examples=60)
+@example(
+    [
+        {"a": ["v", "u"], "b": ["u", "v"]},
+        {"a": ["w", "v", "u"], "b": ["v", "w", "u"]},
+        {"a": ["w", "u", "w", "v"]},
+    ],
+    1,
+)
+@given(tables([(1, 1, 1), (1, 2, 1), (2, 1, 1), (2, 2, 1)], 4), st.sampled_from([1, 3, 100]))
+def test_three_tables(given_tables, k):
+    codes = coded(given_tables)
+    for name, preference in PREFERENCES.items():
+        best = best_predicates(codes, preference, k, 60)
+        assert best.complete
+        assert answer(best, codes) == ranked(name, given_tables)[:k], name
+
+
+@settings(max_examples=40)
+@given(tables([(2, 2), (3, 2)], 7))
+def test_no_extension_beats_the_bound(given_tables):
+    two = TwoCoded(coded(given_tables))
+    counted = {}
+    for size in (1, 2, 3):
+        for predicate in itertools.combinations(two.pairs(), size):
+            joined = two.joined(predicate)
+            if joined:
+                counted[predicate] = joined
+    for preference in PREFERENCES.values():
+        for one, other in itertools.product(counted, counted):
+            if set(one) <= set(other):
+                assert preference.best_rank(counted[one]) <= preference.rank(counted[other])
+
+
+@pytest.mark.parametrize("preference", PREFERENCES.values(), ids=lambda each: each.name)
+def test_huge_groups_are_counted(preference):
+    """A flag on both sides: 10 to the 11 joined rows."""
+    rows = 400_000
+    flags = np.arange(rows, dtype=np.int32) % 2
+    codes = Coded((CodedTable(rows, (0, 1), np.stack([flags, flags])), CodedTable(rows, (0,), flags[None])), 2)
+    best = best_predicates(codes, preference, 1, 60)
+    assert best.complete
+    assert best.predicates[0].joined.rows == 2 * (rows // 2) ** 2
+    assert best.predicates[0].joined.matched == (rows, rows)
+
+
+def test_when_the_time_is_over_the_best_so_far_is_given():
+    draw = np.random.default_rng(0)
+    codes = draw.integers(0, 5, (2, 12, 300)).astype(np.int32)
+    many = Coded(tuple(CodedTable(300, tuple(range(12)), each) for each in codes), 5)
+    best = best_predicates(many, PREFERENCES["groups"], 3, 0.2)
+    assert not best.complete
+    assert len(best.predicates) == 3
+    assert [each.rank for each in best.predicates] == sorted(each.rank for each in best.predicates)
