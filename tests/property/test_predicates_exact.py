@@ -79,16 +79,21 @@ def score(name: str, given_tables: list[Table], predicate, joined) -> float:
     shares = [size / len(joined) for size in keys.values()]
     total = sum(len(each) for each in rows)
     strength = 2 * covered / (len(rows) * len(joined) + total)
-    is_key = any(
-        len({each[table] for each in joined}) == len(joined) >= 0.9 * len(rows[table]) for table in range(len(rows))
-    )
+    matched = [len({each[table] for each in joined}) for table in range(len(rows))]
+    used = [
+        min(matched[other] / len(rows[other]) for other in range(len(rows)) if other != table)
+        for table in range(len(rows))
+        if matched[table] == len(joined) >= 0.9 * len(rows[table])
+    ]
+    known = len(keys) / (len(keys) + 20)
+    key = max([min(1, (3 * (share + (1 - share) * known)) ** 2) for share in used], default=0)
     return {
         "coverage": covered,
         "groups": len(keys),
         "compact": covered - len(joined),
         "balance": -sum(share * math.log2(share) for share in shares),
         "strength": strength,
-        "key": strength + is_key,
+        "key": strength + key,
     }[name]
 
 

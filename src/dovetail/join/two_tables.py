@@ -201,7 +201,7 @@ def _equal(sides: tuple[Side, Side], asked: Asked, found: Predicates, best: Name
     )
     if asked.prefer:
         why = f"No other columns do better by {found.prefer}: {best.score:g}."
-    elif best.joined.is_key:
+    elif best.is_key:
         why = f"One side is a key, and rows have a partner on the other: {shares}."
     elif best.is_believed:
         why = f"Nearly all rows of both tables have a partner: {shares}."

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow.compute as pc
+
 from dovetail.errors import InputError
 from dovetail.join.preference.coding import code_tables
 from dovetail.join.preference.scores import DEFAULT, MOST_MATCH, PREFERENCES, Joined
-from dovetail.join.preference.search import best_predicates
-from dovetail.search.query import QueryTable
+from dovetail.join.preference.search import Predicate, best_predicates
+from dovetail.search.query import QueryColumn, QueryTable
 
 SECONDS = 10.0
+_MOST_ARE_CODES = 0.9
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class NamedPredicate:
     pairs: tuple[ColumnPair, ...]
     score: float
     joined: Joined
+    of_codes: bool  # a column has numbers or codes, which are equal or different, not written differently
 
     def __str__(self) -> str:
         return self.written(("left", "right"))
@@ -55,7 +59,11 @@ class NamedPredicate:
     @property
     def is_believed(self) -> bool:
         """Whether the values say that this is how the tables join, not chance: see docs/algorithms/schemaless.md."""
-        return self.joined.is_key or min(self.shares) >= MOST_MATCH
+        return self.is_key or min(self.shares) >= MOST_MATCH
+
+    @property
+    def is_key(self) -> bool:
+        return self.joined.is_likely_key if self.of_codes else self.joined.keyness == 1
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -96,9 +104,17 @@ def named_predicates(
     ]
     best = best_predicates(coded, PREFERENCES[prefer or DEFAULT], k, seconds)
     found = [
-        NamedPredicate(
-            tuple(ColumnPair(x, names[x][a], y, names[y][b]) for x, a, y, b in each.pairs), each.score, each.joined
-        )
+        _named(tuple(ColumnPair(x, names[x][a], y, names[y][b]) for x, a, y, b in each.pairs), each, tables)
         for each in best.predicates
     ]
     return Predicates(prefer or DEFAULT, tuple(found), best.complete)
+
+
+def _named(pairs: tuple[ColumnPair, ...], found: Predicate, tables: Sequence[QueryTable]) -> NamedPredicate:
+    of_codes = any(_has_codes(tables[pair.left_table].column(pair.left)) for pair in pairs)
+    return NamedPredicate(pairs, found.score, found.joined, of_codes)
+
+
+def _has_codes(column: QueryColumn) -> bool:
+    """Whether most of its values have a digit, and no space."""
+    return bool(pc.mean(pc.match_substring_regex(column.tokens, r"^\S*[0-9]\S*$")).as_py() >= _MOST_ARE_CODES)

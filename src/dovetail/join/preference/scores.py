@@ -10,6 +10,9 @@ Rank = tuple[float, int, int]
 """Best first: the score, then rows of the tables that have a partner (both negative), then joined rows."""
 
 MOST_MATCH = 0.9  # of the rows of a table that refers to a key
+_SOME_MATCH = 0.5
+_SOME_KEYS = 20  # that one refers to say as much as half of all keys
+_ENOUGH_USED = 1 / 3  # of the keys, or ten of many: no chance
 _DIGITS = 9  # sums of logarithms come in different orders; what differs by less is equal
 
 
@@ -34,10 +37,40 @@ class Joined:
         return sum(self.sizes)
 
     @property
-    def is_key(self) -> bool:
-        """Whether no row has more than one partner, but for those of the key, and few rows have none."""
-        rows = zip(self.matched, self.sizes, strict=True)
-        return any(mine == self.rows and mine >= MOST_MATCH * size for mine, size in rows)
+    def keyness(self) -> float:
+        """How much speaks for a key on one side: 0 where a row has several partners, or many rows have none.
+
+        Else up to 1, by the share and the number of the keys that are referred to: one number that stands once among
+        thousands is a key for a column of little else, by chance.
+        """
+        return self._keyness(MOST_MATCH, self.rows, self.groups)
+
+    @property
+    def is_likely_key(self) -> bool:
+        """The same where no more than half of the rows have no partner: enough unless something else does better."""
+        return self._keyness(_SOME_MATCH, self.rows, self.groups) == 1
+
+    @property
+    def most_keyness(self) -> float:
+        """That further columns could give."""
+        return self._keyness(MOST_MATCH, 0, self.most_groups)
+
+    def _keyness(self, least: float, rows: int, keys: int) -> float:
+        found = 0.0
+        for table, (mine, size) in enumerate(zip(self.matched, self.sizes, strict=True)):
+            if mine >= max(rows, least * size):
+                found = max(found, self._used(table, keys))
+        return found
+
+    def _used(self, table: int, keys: int) -> float:
+        """What a table that refers to so many keys uses of the others."""
+        share = min(
+            mine / size
+            for place, (mine, size) in enumerate(zip(self.matched, self.sizes, strict=True))
+            if place != table
+        )
+        used = share + (1 - share) * keys / (keys + _SOME_KEYS)
+        return round(min(1.0, (used / _ENOUGH_USED) ** 2), _DIGITS)
 
     @property
     def least_rows(self) -> int:
@@ -91,19 +124,10 @@ def _compactest(joined: Joined) -> float:
     return joined.most_groups if len(joined.matched) == 2 else joined.covered - max(joined.matched)
 
 
-def _keyness(joined: Joined) -> float:
-    return round(joined.is_key + _strength(joined), _DIGITS)
-
-
-def _most_keyness(joined: Joined) -> float:
-    enough = any(mine >= MOST_MATCH * size for mine, size in zip(joined.matched, joined.sizes, strict=True))
-    return round(enough + _strongest(joined), _DIGITS)
-
-
 _LIST = (
     Preference(
-        "key", "", "one side is a key, and 90% of the rows of the other refer to it; then strength",
-        _keyness, _most_keyness,
+        "key", "", "one side is a key, 90% of the rows of the other refer to it, and to many; and strength",
+        lambda joined: joined.keyness + _strength(joined), lambda joined: joined.most_keyness + _strongest(joined),
     ),
     Preference(
         "coverage", "h1", "as many rows of the tables as possible have a partner",

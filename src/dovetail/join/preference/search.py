@@ -128,7 +128,7 @@ class Search:
         kept = [pair for pair, joined in children.items() if not self._is_hopeless(joined)]
         for place, pair in enumerate(kept):
             joined = children[pair]
-            order = self._preference.rank(joined), parent, pair
+            order = self._preference.best_rank(joined), parent, pair
             heapq.heappush(self._waiting, _Child(order, parent, kept, place, joined))
         return list(children)
 
