@@ -32,13 +32,9 @@ def _require(name: str, side: Columns) -> None:
         raise UnknownName(unknown("There is no column", name, list(side)))
 
 
-def equal_columns(
-    equal: str | tuple[str, str] | None, by: Any, sides: tuple[Columns, Columns]
-) -> tuple[str, str] | None:
+def equal_columns(equal: str | tuple[str, str] | None, sides: tuple[Columns, Columns]) -> tuple[str, str] | None:
     if equal is None:
         return None
-    if by != "fuzzy":
-        raise InputError("A column that must be equal goes with likeness: add --by fuzzy.")
     pair = (equal, equal) if isinstance(equal, str) else equal
     require_columns(pair, sides)
     return pair

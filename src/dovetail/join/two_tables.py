@@ -47,6 +47,8 @@ class Asked:
             raise InputError("The columns are given: there is nothing to prefer, and no way to choose but semantic.")
         if self.prefer is not None and self.by not in (None, "equal"):
             raise InputError(f"A preference is for joins on equal values, not for the way {self.by}.")
+        if self.equal is not None and self.by != "fuzzy":
+            raise InputError("A column that must be equal goes with likeness: add --by fuzzy.")
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ def _equal(sides: tuple[Side, Side], asked: Asked, found: Predicates, best: Name
 def _by_value(sides: tuple[Side, Side], asked: Asked) -> TwoTables:
     """By a transformation, and by likeness for what that leaves, or by one of them only."""
     columns = text_columns(sides[0]), text_columns(sides[1])
-    found = Found(columns, equal_columns(asked.equal, asked.by, columns))
+    found = Found(columns, equal_columns(asked.equal, columns))
     if isinstance(asked.by, Transformation):
         found.transform(known(asked.by, columns))
     elif asked.by != "fuzzy":
