@@ -1,7 +1,7 @@
 """The k best closed predicates of some tables, by the enumeration tree of their pairs of columns.
 
 Every closed predicate has one place in the tree: it extends its parent by a pair, closed under what then holds in every
-joined row, and is dropped where that closure has a pair before the added one (it stands elsewhere). Best score first.
+joined row, and is dropped where that closure has a pair before the added one (it stands elsewhere). Best bound first.
 """
 
 from __future__ import annotations
