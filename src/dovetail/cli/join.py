@@ -30,6 +30,7 @@ _WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
     ".arrow": pyarrow.feather.write_feather,
     ".feather": pyarrow.feather.write_feather,
 }
+_OF_HITS = ("transform", "semantic")
 _SHOWN_ROWS = 10
 _SHOWN_COLUMNS = 8
 
@@ -46,7 +47,7 @@ _SHOWN_COLUMNS = 8
 )
 @click.option("--how", type=click.Choice(KINDS), help="The kind of join; without it inner, and left with --index.")
 @click.option(
-    "--by", type=click.Choice(WAYS), help="Files: join in this way only. With --index: transform, of --on if given."
+    "--by", type=click.Choice(WAYS), help="Join in this way only; with --index: transform or semantic, of --on."
 )
 @click.option(
     "--prefer",
@@ -107,7 +108,7 @@ def join_command(
     """
     of_two = {"--pairs": pairs, "--equal": equal, "--save": save, "--program": program, "--explain": explain}
     if index:
-        other = None if by == "transform" else by
+        other = None if by in _OF_HITS else by
         _refuse({"--by": other, "--prefer": prefer, **of_two, "MORE": more}, "files, without --index")
     if more:
         _refuse(of_two, "two files")
@@ -155,9 +156,10 @@ def join_command(
 
 def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | None, by: str | None) -> Joined:
     lake = Lake(index)
-    if by != "transform":
+    if by not in _OF_HITS:
         return lake.join(left, right, on=on, how=how or "left")
-    hits = lake.search(left, on=on, how="transform", tables=(right,), include_self=True)
+    lake.table(right)  # or one sentence
+    hits = lake.search(left, on=on, how=by, k=1, tables=(right,), include_self=True)
     if not hits:
         raise InputError(f"{hits.sentence} Asked was {right}.")
     return lake.join(left, hits[0], how=how or "left")

@@ -141,12 +141,9 @@ def _print(hits: Hits) -> None:
 
 
 def _next(query: str, index: Path, hit: Hit) -> str:
-    """The command that joins the best hit, or tells how its values match, ready to paste."""
-    if isinstance(hit, SemanticHit):
-        again = ["dovetail", "search", query, "--on", hit.on[0], "--how", "semantic", "--index", str(index)]
-        return f"Try:  {shlex.join([*again, '--mapping', 'mapping.csv'])}"
-    if isinstance(hit, TransformedHit):
-        how = ["--on", ",".join(hit.on), "--by", "transform"]
+    """The command that joins the best hit, ready to paste."""
+    if isinstance(hit, TransformedHit | SemanticHit):
+        how = ["--on", ",".join(hit.on), "--by", "semantic" if isinstance(hit, SemanticHit) else "transform"]
     else:
         how = ["--on", ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))]
     command = ["dovetail", "join", query, hit.table, "--index", str(index), *how, "-o", "joined.parquet"]
