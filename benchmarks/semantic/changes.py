@@ -1,4 +1,4 @@
-"""What a table more or a table less costs the vectors, beside building them all: its share, for segments stay as they are.
+"""What a table more or less costs the vectors, beside building them all: its share, for segments stay as they are.
 
     python benchmarks/semantic/changes.py LAKE [--changes 20]
 
@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from support.pipeline import without_spark
-
 from dovetail._storage.segment import SegmentWriter
 from dovetail.indexes.pexeso.build import PexesoBuilder
 from dovetail.pipeline.run import Request, index_lake
+from support.pipeline import without_spark
 
 
 class Watch:
