@@ -1,20 +1,21 @@
 """How many tables and rows are found that are written differently: Dovetail beside equal values, Jaccard and rapidfuzz.
 
-    python benchmarks/semantic/quality.py FUZZY_PAIRS [--embedders ngrams,words]
+    python benchmarks/semantic/quality.py PAIRS [--embedders ngrams,words,sentences]
 
-FUZZY_PAIRS holds folders with left.csv, right.csv and gt.csv (id_l, id_r). Columns: the key column of each left table
-among all others is to be found by each right one. Rows: each left row goes to its best match. Thresholds of every
-method are tuned on the same pairs, as in the paper's Table IV; Dovetail's are also told untuned.
+PAIRS holds folders with left.csv, right.csv and gt.csv (id_l, id_r), or with source.csv and target.csv of one column
+and pairs.csv (source_value, target_value). Columns: the key column of each left table among all others is to be found
+by each right one. Rows: each left row goes to its best match. Thresholds of every method are tuned on the same pairs,
+as in the paper's Table IV; Dovetail's are also told untuned. Joined rows are those of `dovetail join --by semantic`.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import importlib.util
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +23,38 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail
-from dovetail.indexes.pexeso import Parameters
+from dovetail.indexes.pexeso import Parameters, Space
+from dovetail.join.semantic import semantic_pairs
 
-TITLES = ("title", "name")
+KEYS = ("title", "name", "key")
 SHARES = np.arange(0.1, 0.95, 0.1)
 LEVELS = {"jaccard": np.arange(0.3, 1.0, 0.1), "rapidfuzz": np.arange(0.5, 1.0, 0.05)}
 TAUS = (0.04, 0.05, 0.06, 0.07, 0.08)
+ANY = -1.0  # level of a best match, however far
 MOST = 400  # values of a query
 
 
+@dataclass(frozen=True)
 class Case:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        rows = [_rows(folder / f"{side}.csv") for side in ("left", "right")]
-        column = next(name for name in TITLES if name in rows[0][0] and name in rows[1][0])
-        self.sides = [[" ".join((row[column] or "").casefold().split()) for row in side] for side in rows]
-        self.ids = [[row["id"] for row in side] for side in rows]
-        self.truth = {(row["id_l"], row["id_r"]) for row in _rows(folder / "gt.csv")}
+    """Two columns, folded, how the truth calls their rows, and the rows that belong together."""
+
+    sides: tuple[list[str], list[str]]
+    ids: tuple[list[str], list[str]]
+    truth: set[tuple[str, str]]
 
 
 def cases(root: Path, most: int) -> Iterator[Case]:
-    for folder in sorted(path.parent for path in root.glob("*/*/gt.csv")):
-        rows = _rows(folder / "left.csv"), _rows(folder / "right.csv")
-        if any(name in rows[0][0] and name in rows[1][0] for name in TITLES) and max(map(len, rows)) <= most:
-            yield Case(folder)
+    for truth in sorted([*root.rglob("gt.csv"), *root.rglob("pairs.csv")]):
+        by_value = truth.name == "pairs.csv"
+        files = ("source.csv", "target.csv") if by_value else ("left.csv", "right.csv")
+        one, other = (_rows(truth.parent / name) for name in files)
+        key = next((name for name in KEYS if name in one[0] and name in other[0]), None)
+        if key and max(len(one), len(other)) <= most:
+            names = ("source_value", "target_value") if by_value else ("id_l", "id_r")
+            pairs = {(row[names[0]], row[names[1]]) for row in _rows(truth)}
+            ids = tuple([row[key if by_value else "id"] for row in side] for side in (one, other))
+            sides = tuple([" ".join((row[key] or "").casefold().split()) for row in side] for side in (one, other))
+            yield Case(sides, ids, pairs)  # type: ignore[arg-type]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -73,15 +82,19 @@ def fuzzy(mine: list[str], theirs: list[str]) -> Any:
     return process.cdist(mine, theirs, scorer=fuzz.token_set_ratio, workers=1, dtype=np.float32) / 100
 
 
-def nearness(embedder: str) -> Callable[[list[str], list[str]], Any]:
-    """1 minus the distance as it is told, so that more is nearer."""
-    space = Parameters.chosen(embedder).space()
+class Nearness:
+    """1 minus the distance as it is told, so that more is nearer. A text is embedded once."""
 
-    def all_with_all(mine: list[str], theirs: list[str]) -> Any:
-        one, other = (space.dense(pa.array(side, pa.large_string())) for side in (mine, theirs))
-        return 1.0 - space.told(np.maximum(2.0 - 2.0 * (one @ other.T), 0.0))
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._known: dict[str, Any] = {}
 
-    return all_with_all
+    def __call__(self, mine: list[str], theirs: list[str]) -> Any:
+        new = list(dict.fromkeys(text for text in (*mine, *theirs) if text not in self._known))
+        if new:
+            self._known.update(zip(new, self._space.dense(pa.array(new, pa.large_string())), strict=True))
+        one, other = (np.array([self._known[text] for text in side]) for side in (mine, theirs))
+        return 1.0 - self._space.told(np.maximum(2.0 - 2.0 * (one @ other.T), 0.0))
 
 
 def f1(found: int, right: int, true: int) -> tuple[float, float, float]:
@@ -106,7 +119,7 @@ def columns(all_cases: list[Case], likeness: Callable[..., Any], levels: Any) ->
 
 def rows_by(all_cases: list[Case], likeness: Callable[..., Any], levels: Any) -> dict[float, Any]:
     """For each level: mean precision, recall and F1 of the left rows' best matches."""
-    found: dict[float, list[Any]] = {float(level): [] for level in levels}
+    found: dict[float, list[Any]] = {float(level): [] for level in (ANY, *levels)}
     for case in all_cases:
         likes = likeness(*case.sides)
         nearest, high = likes.argmax(axis=1), likes.max(axis=1)
@@ -116,17 +129,28 @@ def rows_by(all_cases: list[Case], likeness: Callable[..., Any], levels: Any) ->
     return {level: np.mean(values, axis=0) for level, values in found.items()}
 
 
-def joined(all_cases: list[Case], by: str) -> Any:
+def joined(all_cases: list[Case], join: Callable[[Case], list[tuple[int, int]]]) -> Any:
     found = []
     for case in all_cases:
-        tables = [
-            pa.table({"id": ids, "value": values}).select(["value"])
-            for ids, values in zip(case.ids, case.sides, strict=True)
-        ]
-        pairs = dovetail.join(*tables, by=by).pairs.to_pylist()
-        named = {(case.ids[0][pair["left_row"]], case.ids[1][pair["right_row"]]) for pair in pairs}
+        named = {(case.ids[0][left], case.ids[1][right]) for left, right in join(case)}
         found.append(f1(len(named), len(named & case.truth), len(case.truth)))
     return np.mean(found, axis=0)
+
+
+def by_meaning(space: Space) -> Callable[[Case], list[tuple[int, int]]]:
+    def join(case: Case) -> list[tuple[int, int]]:
+        pairs = semantic_pairs(*({"value": side} for side in case.sides), on=("value", "value"), space=space)
+        return pairs.rows if pairs else []
+
+    return join
+
+
+def by_way(way: str) -> Callable[[Case], list[tuple[int, int]]]:
+    def join(case: Case) -> list[tuple[int, int]]:
+        pairs = dovetail.join(*(pa.table({"value": side}) for side in case.sides), by=way).pairs
+        return list(zip(pairs["left_row"].to_pylist(), pairs["right_row"].to_pylist(), strict=True))
+
+    return join
 
 
 def told(numbers: Any) -> str:
@@ -137,28 +161,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path)
     parser.add_argument("--embedders", default="ngrams")
+    parser.add_argument("--alone", action="store_true", help="the embedders only, without peers and other joins")
     parser.add_argument("--most", type=int, default=3_000, help="rows of a table; larger cases are left out")
     options = parser.parse_args()
     all_cases = list(cases(options.pairs, options.most))
     print(f"{len(all_cases)} pairs of tables")
-    methods: dict[str, tuple[Callable[..., Any], Any]] = {"Jaccard of words": (jaccard, LEVELS["jaccard"])}
-    methods["equal values"] = (lambda a, b: (np.array(a)[:, None] == np.array(b)[None]).astype(np.float32), (1.0,))
-    if importlib.util.find_spec("rapidfuzz"):
-        methods["rapidfuzz token_set_ratio"] = (fuzzy, LEVELS["rapidfuzz"])
-    for name in options.embedders.split(","):
-        methods[f"Dovetail {name}"] = (nearness(name), 1.0 - np.array(TAUS))
-    for name, (likeness, levels) in methods.items():
-        begun = time.perf_counter()
-        tables, rows = columns(all_cases, likeness, levels), rows_by(all_cases, likeness, levels)
-        best = max(tables, key=lambda key: tables[key][2])
-        level = max(rows, key=lambda key: rows[key][2])
-        print(f"{name:26} tables {told(tables[best])} (at {best[0]:.2f}, {best[1]:.1f})", end="   ")
-        print(f"best rows {told(rows[level])} (at {level:.2f})   {time.perf_counter() - begun:.0f} s", flush=True)
-        if name.startswith("Dovetail"):
-            default = min(tables, key=lambda key: abs(key[0] - 0.94) + abs(key[1] - 0.6))
-            print(f"{'… at 6 %, 60 %':26} tables {told(tables[default])}", flush=True)
-    for by in ("equal", "fuzzy", "semantic"):
-        print(f"dovetail join --by {by:10} rows {told(joined(all_cases, by))}", flush=True)
+    for name, (likeness, levels) in (peers() if not options.alone else {}).items():
+        tell(name, all_cases, likeness, levels)
+    for name in filter(None, options.embedders.split(",")):
+        space = Parameters.chosen(name).space()
+        tables = tell(name, all_cases, Nearness(space), 1.0 - np.array(TAUS))
+        default = min(tables, key=lambda key: abs(key[0] - 0.94) + abs(key[1] - 0.6))
+        rows = joined(all_cases, by_meaning(space))
+        print(f"{'':26} tables at 6 %, 60 %: {told(tables[default])}   joined rows {told(rows)}", flush=True)
+    for way in () if options.alone else ("equal", "fuzzy"):
+        print(f"{'dovetail join --by ' + way:26} joined rows {told(joined(all_cases, by_way(way)))}", flush=True)
+
+
+def peers() -> dict[str, tuple[Callable[..., Any], Any]]:
+    return {
+        "equal values": (lambda a, b: (np.array(a)[:, None] == np.array(b)[None]).astype(np.float32), (1.0,)),
+        "Jaccard of words": (jaccard, LEVELS["jaccard"]),
+        "rapidfuzz token_set_ratio": (fuzzy, LEVELS["rapidfuzz"]),
+    }
+
+
+def tell(name: str, all_cases: list[Case], likeness: Callable[..., Any], levels: Any) -> dict[Any, Any]:
+    begun = time.perf_counter()
+    tables, rows = columns(all_cases, likeness, levels), rows_by(all_cases, likeness, levels)
+    best = max(tables, key=lambda key: tables[key][2])
+    level = max(rows, key=lambda key: rows[key][2])
+    print(f"{name:26} tables {told(tables[best])} (at {best[0]:.2f}, {best[1]:.1f})", end="   ")
+    print(f"best rows {told(rows[level])} (at {level:.2f}); right however far {rows[ANY][1]:.3f}", end="   ")
+    print(f"{time.perf_counter() - begun:.0f} s", flush=True)
+    return tables
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """Which columns match mine: Dovetail beside brute force by BLAS, faiss, PEXESO-H and the paper's way, same answers.
 
-    python benchmarks/semantic/search.py --values values.txt --size 200000
+    python benchmarks/semantic/search.py --values values.txt --size 200000 [--peers blas,faiss,paper]
 
-`values.txt` has a value a line; without it, names are made up. A query is a column whose values got typing errors.
+`values.txt` has a value a line; where it has too few, names are made up. A query is a column whose values got typing
+errors. Peers hold 8 KB a value: where the memory is too small for all, they are asked in runs of their own.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import random
 import sys
 import tempfile
@@ -32,7 +32,9 @@ from dovetail.search.similar import Asked, similar
 
 COLUMN = 100
 TAUS = (0.02, 0.04, 0.06, 0.08)
-SHARES = (0.2, 0.4, 0.6, 0.8)
+SHARES = "0.2,0.4,0.6,0.8"
+PEERS = "blas,faiss,paper"
+_PORTION = 1 << 14
 
 
 def made_up(number: int, seed: int = 1) -> list[str]:
@@ -65,9 +67,7 @@ class OneSegment:
                 builder.add(Piece(number, pa.array(part, pa.large_string()), np.ones(len(part), np.int64)))
         seconds = []
         for builder in builders:
-            begun = time.perf_counter()
-            builder.finish(writer, [1] * self.columns)
-            seconds.append(time.perf_counter() - begun)
+            seconds.append(timed(lambda builder=builder: builder.finish(writer, [1] * self.columns))[0])
         segment = Segment(folder / "segments", writer.finish({"tables": self.columns}))
         self.bytes = segment.parts[PEXESO.name]["bytes"]
         self.build_seconds = seconds[1]
@@ -77,9 +77,10 @@ class OneSegment:
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    begun = time.perf_counter()
+    """CPU seconds of all threads: other programs on the machine do not count."""
+    begun = time.process_time()
     found = work()
-    return time.perf_counter() - begun, found
+    return time.process_time() - begun, found
 
 
 def by_products(queries: Any, vectors: Any, column_of: Any, columns: int, radius: float, least: int) -> list[int]:
@@ -103,12 +104,16 @@ def main() -> None:
     parser.add_argument("--values", type=Path)
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=3)
-    parser.add_argument("--alone", action="store_true", help="only Dovetail: peers need 8 KB of memory a value")
+    parser.add_argument("--shares", default=SHARES, help="T, several")
+    parser.add_argument("--peers", default=PEERS, help=f"some of {PEERS}, or nothing")
     parser.add_argument("--paper", type=int, default=20, help="values of a query that the paper's way is asked")
     options = parser.parse_args()
-    values = options.values.read_text(encoding="utf-8").splitlines() if options.values else made_up(options.size)
+    real = options.values.read_text(encoding="utf-8").splitlines() if options.values else []
     generator = random.Random(7)
-    values = list(dict.fromkeys(values))[: options.size]
+    values = list(dict.fromkeys(real))[: options.size]
+    print(f"{len(values):,} values of the file, the others made up")
+    if len(values) < options.size:
+        values = list(dict.fromkeys([*values, *made_up(options.size)]))[: options.size]
     with tempfile.TemporaryDirectory() as folder:
         run(OneSegment(Path(folder), values), values, options, generator)
 
@@ -122,11 +127,12 @@ def run(lake: OneSegment, values: list[str], options: argparse.Namespace, genera
     picked = [generator.randrange(lake.columns) for _ in range(options.queries)]
     asked = [[with_error(v, generator) for v in values[c * COLUMN : (c + 1) * COLUMN]] for c in picked]
     everything = [np.ones(lake.columns, bool)]
-    peers = None if options.alone else Peers(values, space)
+    chosen_peers = tuple(filter(None, options.peers.split(",")))
+    peers = Peers(values, space, chosen_peers) if chosen_peers else None
     similar([lake], Asked.of(query_table(asked[0], []).columns[0], space), 0.06, None, 50, everything)  # compiles
-    print("tau   T    Dovetail ms   " + ("BLAS ×   faiss ×  PEXESO-H ×   paper ×   same" if peers else ""))
+    print(f"tau   T    Dovetail CPU ms   times: {', '.join(chosen_peers)} (PEXESO-H, then the paper's way); same?")
     for tau in TAUS:
-        for share in SHARES:
+        for share in map(float, options.shares.split(",")):
             rows = [one(lake, column, tau, share, everything, space, peers, options.paper) for column in asked]
             mean = np.mean([row[0] for row in rows], axis=0)
             ratios = "".join(f"{value / mean[0]:10.1f}" for value in mean[1:])
@@ -135,25 +141,46 @@ def run(lake: OneSegment, values: list[str], options: argparse.Namespace, genera
 
 
 class Peers:
-    """The same vectors, dense."""
+    """The same vectors, dense; faiss has a copy of its own."""
 
-    def __init__(self, values: list[str], space: Any) -> None:
-        self.vectors = np.empty((len(values), space.embedder.dimension), np.float32)
-        for at in range(0, len(values), 1 << 14):
-            part = pa.array(values[at : at + (1 << 14)], pa.large_string())
-            self.vectors[at : at + (1 << 14)] = space.dense(part)
+    def __init__(self, values: list[str], space: Any, chosen_peers: tuple[str, ...]) -> None:
         self.column_of = np.arange(len(values)) // COLUMN
-        self.flat = None
-        if importlib.util.find_spec("faiss"):
+        self.vectors = self.flat = self.grid = None
+        dimension = space.embedder.dimension
+        if "blas" in chosen_peers or "paper" in chosen_peers:
+            self.vectors = np.empty((len(values), dimension), np.float32)
+        if "faiss" in chosen_peers:
             import faiss
 
             faiss.omp_set_num_threads(1)
-            self.flat = faiss.IndexFlatL2(self.vectors.shape[1])
-            self.flat.add(self.vectors)
-        pivots, levels = chosen(self.vectors, space.radius(0.06))
-        self.grid = Grid(self.vectors, self.column_of, pivots, levels)
-        print(f"the paper's way with {pivots} pivots and {levels} levels")
-        self.grid.search(self.vectors[:1], int(self.column_of[-1]) + 1, 0.1, 1, True)
+            self.flat = faiss.IndexFlatL2(dimension)
+        for at in range(0, len(values), _PORTION):
+            part = space.dense(pa.array(values[at : at + _PORTION], pa.large_string()))
+            if self.vectors is not None:
+                self.vectors[at : at + _PORTION] = part
+            if self.flat is not None:
+                self.flat.add(part)
+        if "paper" in chosen_peers:
+            pivots, levels = chosen(self.vectors, space.radius(0.06))
+            self.grid = Grid(self.vectors, self.column_of, pivots, levels)
+            print(f"the paper's way with {pivots} pivots and {levels} levels")
+            self.grid.search(self.vectors[:1], int(self.column_of[-1]) + 1, 0.1, 1, True)
+
+
+def by_paper(
+    peers: Peers, part: Any, queries: int, columns: int, radius: float, share: float, answer: Any
+) -> list[tuple[float, Any]]:
+    """PEXESO-H and the paper's way, asked some of the values only; the time of all is told.
+
+    Their answers are compared with brute force for these values; null tells that they differ.
+    """
+    least = max(1, int(share * len(part)))
+    expected = by_products(part, peers.vectors, peers.column_of, columns, radius, least)
+    times = []
+    for inverted in (False, True):
+        seconds, found = timed(lambda inverted=inverted: peers.grid.search(part, columns, radius, least, inverted)[0])
+        times.append((seconds * queries / len(part), answer if found.tolist() == expected else None))
+    return times
 
 
 def one(
@@ -171,17 +198,12 @@ def one(
     if peers:
         queries, radius = space.dense(column.tokens), space.radius(tau)
         count, column_of = lake.columns, peers.column_of
-        times.append(timed(lambda: by_products(queries, peers.vectors, column_of, count, radius, least)))
+        if peers.vectors is not None:
+            times.append(timed(lambda: by_products(queries, peers.vectors, column_of, count, radius, least)))
         if peers.flat is not None:
             times.append(timed(lambda: by_faiss(peers.flat, queries, column_of, count, radius, least)))
-        # The paper's way is asked some of the values only; the time of all is told. Its answer is compared for these.
-        part, some = queries[:few], max(1, int(share * few))
-        expected = by_products(part, peers.vectors, column_of, count, radius, some)
-        for inverted in (False, True):
-            begun = time.perf_counter()
-            found = peers.grid.search(part, count, radius, some, inverted)[0].tolist()
-            seconds = (time.perf_counter() - begun) * len(queries) / len(part)
-            times.append((seconds, times[0][1] if found == expected else None))
+        if peers.grid is not None:
+            times += by_paper(peers, queries[:few], len(queries), count, radius, share, times[0][1])
     return [seconds for seconds, _ in times], all(found == times[0][1] for _, found in times)
 
 

@@ -2,8 +2,9 @@
 
 Sparse vectors are weighed by how rare their dimensions are in the two tables: "league" tells no leagues apart.
 
-The columns are found where nobody names them: the pair of text columns whose values match best. An embedder makes the
-vectors, as for search; values that are equal match whatever they are.
+The columns are found where nobody names them: of text columns whose values are near, the pair that joins most values,
+each with one only, as likeness has it. An embedder makes the vectors, as for search; values that are equal match
+whatever they are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from dovetail.indexes.pexeso.core import Parameters, Space, texts_among
 from dovetail.indexes.pexeso.memory import Near, by_rarity
+from dovetail.join.fuzzy.columns import one_to_one, tried
 
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Sequence[str | None]]
@@ -25,7 +27,7 @@ Columns = Mapping[str, Sequence[str | None]]
 _FARTHEST = 0.076  # of values that are each other's nearest: may be more than what search counts
 _SEEN = 0.08  # how far neighbours are looked for
 _MARGIN = 0.95  # of the square of the distance to the second nearest: the nearest must be nearer than that
-_TRIED = 2_000  # values of a column that are compared to choose the columns
+_SAMPLE = 2_000  # values of a column that are compared to pair the columns
 _LEAST_TEXTS = 0.5  # of a column's values, to be tried
 
 
@@ -105,17 +107,28 @@ def _nearest(queries: Array, others: Array, distances: Array) -> dict[int, _Near
 
 
 def _likely(left: Columns, right: Columns, space: Space) -> tuple[str, str] | None:
-    """The pair of columns whose values match most on both sides, by a sample; mostly texts that tell rows apart."""
+    """Of the columns that are near, the pair that joins most values, each with one only: it tells most rows apart."""
+    pairs = one_to_one(_near_columns(left, right, space))
+    if len(pairs) < 2:
+        return pairs[0] if pairs else None
+    some, others = tried(left, right)
+    return max(pairs, key=lambda pair: len(_matches(*_tokens(some[pair[0]], others[pair[1]]), space)))
+
+
+def _tokens(mine: Sequence[str | None], theirs: Sequence[str | None]) -> tuple[pa.Array, pa.Array]:
+    return _Side.of(mine).tokens, _Side.of(theirs).tokens
+
+
+def _near_columns(left: Columns, right: Columns, space: Space) -> list[tuple[str, str]]:
+    """Pairs of columns that are mostly texts; those first whose values have most near ones on both sides."""
     sides = [_texts(side) for side in (left, right)]
-    best: tuple[float, str, str] | None = None
+    scored = []
     for theirs, right_tokens in sides[1].items():
         texts = Near(space.vectors(right_tokens.sample), space)
         for mine, left_tokens in sides[0].items():
             queries, others, _ = texts.within(space.vectors(left_tokens.sample), _FARTHEST)
-            score = left_tokens.share(queries) * right_tokens.share(others)
-            if score > 0 and (best is None or score > best[0]):
-                best = (score, mine, theirs)
-    return None if best is None else (best[1], best[2])
+            scored.append((left_tokens.share(queries) * right_tokens.share(others), mine, theirs))
+    return [(mine, theirs) for score, mine, theirs in sorted(scored, key=lambda one: -one[0]) if score > 0]
 
 
 @dataclass(frozen=True)
@@ -138,6 +151,6 @@ def _texts(side: Columns) -> dict[str, _Texts]:
         marks = texts_among(tokens)
         if len(tokens) and marks.mean() >= _LEAST_TEXTS:
             texts = np.flatnonzero(marks)
-            step = -(-len(texts) // _TRIED)
+            step = -(-len(texts) // _SAMPLE)
             found[name] = _Texts(tokens.take(pa.array(texts[::step])), len(texts) / len(values))
     return found

@@ -43,3 +43,14 @@ def test_what_is_refused():
         dovetail.join(LEFT, RIGHT, by="semantic", on=("city", "plac"))
     with pytest.raises(InputError, match="semantic"):
         dovetail.join(LEFT, RIGHT, by="fuzzy", on=("city", "place"))
+
+
+def test_columns_that_tell_rows_apart_are_chosen_before_columns_where_all_is_near():
+    names = ["Granita", "Virgils Barbecue", "Hotel Bel Air", "Fenix at the Argyle", "La Grotta", "Matsuhisa"]
+    others = ["granita.", "Virgil's Barbecue", "Bel Air Hotel", "Fenix at Argyle", "La Grota", "Spago"]
+    left = {"name": names, "kind": [f"restaurant of the city, class {mark}" for mark in "abcdef"]}
+    right = {"kind": [f"restaurants of the city: class {mark}" for mark in "uvwxyz"], "name": others}
+    found = semantic_pairs(left, right)
+    assert found is not None
+    assert (found.left_column, found.right_column) == ("name", "name")
+    assert found.rows == [(row, row) for row in range(5)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -89,6 +90,10 @@ class PexesoReader:
             return np.ones(self.texts, bool)
         arrays = self.tokens.arrays
         groups = groups_of_columns(columns, arrays.set_group_offsets, arrays.set_groups, arrays.groups)
-        group_of = np.searchsorted(arrays.group_tokens, self.arrays.text_tokens, side="right") - 1
-        allowed: Array = groups[group_of]
+        allowed: Array = groups[self._group_of]
         return allowed
+
+    @cached_property
+    def _group_of(self) -> Array:
+        """The group of tokens that each text is in."""
+        return np.searchsorted(self.tokens.arrays.group_tokens, self.arrays.text_tokens, side="right") - 1

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 _STEPS = 127  # of a weight in a list; the eighth bit is its sign
 _SLACK = 1e-5  # of products, for float32
 _BLOCK = 1 << 15  # vectors whose sums are kept at a time: as many as a processor holds near
-_ENOUGH = 0.4  # of the least product's square: what a query may leave unread; less makes fewer candidates
+_ENOUGH = 0.75  # of the fourth power of the least product: what a query may leave unread; less makes fewer candidates
 
 
 class _Read(NamedTuple):
@@ -123,7 +123,7 @@ def _plan(dimensions: Array, weights: Array, list_starts: Array, least: float) -
     for k in range(len(order)):
         if making == len(order) and np.sqrt(rest) < least - 2 * _SLACK:
             making = k
-        if making < len(order) and rest < least * least * _ENOUGH:
+        if making < len(order) and rest < least**4 * _ENOUGH:
             return order, making, k, np.sqrt(rest)
         rest = max(rest - np.float64(weights[order[k]]) * np.float64(weights[order[k]]), 0.0)
     return order, making, len(order), np.sqrt(rest)

@@ -6,7 +6,7 @@ The constraints choose (section 4.6): what joins most values, each with one key 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ Columns = Mapping[str, Sequence[str | None]]
 _SAMPLE = 2_000  # distinct values of a column whose words are compared
 _LEAST = 0.1  # of the words that either has, in the geometric mean, that both have
 _SAME_NAME = 0.5  # that columns of one name are more alike
-_TRIED = (5_000, 50_000)  # rows of source and target on which ways are compared
+_TRIED = (5_000, 50_000)  # rows of the smaller and the larger table on which ways are compared
 _KEY_SHARE = 0.8
 _FILLED_SHARE = 0.5
 _AS_GOOD = 0.95  # of what the best joins: then all columns together, which are less likely alike by chance
@@ -46,7 +46,7 @@ def likely_ways(left: Columns, right: Columns) -> Compared | None:
     ways = [pairs] * (len(pairs) > 1) + [[pair] for pair in single]
     if not ways:
         return None
-    samples = _sampled(source, _TRIED[0]), _sampled(target, _TRIED[1])
+    samples = tried(source, target)
     joined = [_joined(*samples, way) for way in ways] if len(ways) > 1 else [1]
     enough = max(joined) * _AS_GOOD
     best = 0 if joined[0] >= enough else int(np.argmax(joined))
@@ -62,11 +62,22 @@ def aligned(source: Columns, target: Columns) -> list[tuple[str, str]]:
             share = len(mine & theirs) / max(1.0, (len(mine) * len(theirs)) ** 0.5)
             if share >= _LEAST:
                 shares.append((-share - _SAME_NAME * (a.casefold() == b.casefold()), i, j, a, b))
+    return one_to_one((a, b) for *_, a, b in sorted(shares))
+
+
+def one_to_one(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Of pairs of columns, best first, those whose columns are in no better one."""
     found: dict[str, str] = {}
-    for *_, a, b in sorted(shares):
+    for a, b in pairs:
         if a not in found and b not in found.values():
             found[a] = b
     return list(found.items())
+
+
+def tried(one: Columns, other: Columns) -> tuple[Columns, Columns]:
+    """Rows on which ways are compared: some of the smaller table, which look for theirs in more of the larger one."""
+    fewer, more = _TRIED if _rows(one) <= _rows(other) else _TRIED[::-1]
+    return _sampled(one, fewer), _sampled(other, more)
 
 
 def together(table: Columns, names: Sequence[str]) -> list[str | None]:
