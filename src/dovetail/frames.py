@@ -26,7 +26,10 @@ def to_arrow(data: Any) -> pa.Table:
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if isinstance(data, dict):
-        return pa.table({name: _values(values) for name, values in data.items()})
+        arrays = {str(name): _values(values) for name, values in data.items()}
+        if len({len(array) for array in arrays.values()}) > 1:
+            raise InputError("The columns of a table must have as many values each.")
+        return pa.table(arrays)
     if _library(data) == "pandas":
         # By position: a frame may have two columns of one name.
         columns = [_values(data.iloc[:, place]) for place in range(len(data.columns))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from dovetail.api import Lake
 from dovetail.cli.join_explained import print_joined, print_many, print_two_tables
 from dovetail.cli.output import count, json_option, print_json, print_table
 from dovetail.errors import InputError
+from dovetail.graph.output import check_place
 from dovetail.join.joined import KINDS, MOST_ROWS, Joined
 from dovetail.join.many_tables import ManyTables
 from dovetail.join.preference.predicates import SECONDS
@@ -93,7 +94,7 @@ def join_command(
     master: str | None,
     output: Path | None,
     as_json: bool,
-) -> None:
+) -> int:
     """Join LEFT (a file, or a table of the lake) with RIGHT, a table of INDEX, on equal values as search counts them.
 
     Without an index, all are files, and the way is found: the columns that are given; else those whose equal values
@@ -119,8 +120,8 @@ def join_command(
         if not (on and output) or more or index:
             raise InputError("With --master, two files, --on and -o are needed.")
         _join_on_spark((left, right), on, how or "inner", output, master, most_rows, as_json)
-        return
-    write = _writer(output) if output else None
+        return 0
+    write = _writer(output, (left, right, *more)) if output else None
     joined = (
         _with_lake(index, left, right, on, how, by)
         if index
@@ -137,21 +138,23 @@ def join_command(
             most_rows=most_rows,
         )
     )
+    if save and isinstance(joined, TwoTables):
+        _save(joined, save)
     if output and write:
         write(joined.table, str(output))
     if pairs and isinstance(joined, TwoTables):
         _write_pairs(joined, pairs)
-    if save and isinstance(joined, TwoTables):
-        _save(joined, save)
+    found = 1 if isinstance(joined, TwoTables) and not joined.pairs.num_rows else 0
     if as_json:
         report = joined.report() if isinstance(joined, Joined) else joined.report
         print_json({**report, "output": str(output) if output else None})
-        return
+        return found
     _print_report(joined, explain)
     if output:
         click.echo(f"Written: {output}")
     elif not (pairs or explain) and joined.rows:
         _print_rows(joined.table)
+    return found
 
 
 def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | None, by: str | None) -> Joined:
@@ -197,9 +200,12 @@ def _refuse(options: dict[str, Any], what: str) -> None:
             raise InputError(f"{name} is for {what}.")
 
 
-def _writer(output: Path) -> Callable[[pa.Table, str], None]:
+def _writer(output: Path, inputs: Sequence[str]) -> Callable[[pa.Table, str], None]:
     if output.suffix not in _WRITERS:
         raise InputError(f"Cannot write {output.suffix or 'a file without suffix'}: use {', '.join(_WRITERS)}.")
+    check_place(output)
+    if any(Path(each).exists() and output.exists() and output.samefile(each) for each in inputs):
+        raise InputError(f"{output} is one of the files to join: write to another.")
     return _WRITERS[output.suffix]
 
 

@@ -20,6 +20,14 @@ def check_suffix(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """Before work that may take long."""
     if path.suffix not in suffixes:
         raise InputError(f"Cannot write {path.suffix or 'a file without suffix'}: use {', '.join(suffixes)}.")
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(f"Cannot write {path}: it is a folder.")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"Cannot write {path}: there is no folder {path.parent}.")
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:

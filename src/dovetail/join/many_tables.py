@@ -95,7 +95,7 @@ def _steps(
         step = equi_join(whole, sides[table], on, asked.how, None, asked.most_rows)
         names = sides[table].names
         name_of |= {(table, name): new for name, new in zip(names, result_names(whole.names, names), strict=True)}
-        whole = Side(step.table, "the tables before")
+        whole = Side(step.table, "joined")
         order.append(table)
         steps.append(step)
     return tuple(order), tuple(steps)

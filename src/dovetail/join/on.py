@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dovetail.errors import InputError
 from dovetail.join.transformation import Transformation
 
 Pair = tuple[str, str]
@@ -15,6 +16,8 @@ On = Names | Transformation
 
 def column_pairs(on: Names, mine: list[str], theirs: list[str]) -> list[Pair]:
     """What `on` says, in whichever way it is written."""
+    if not on:
+        raise InputError("Name at least one column to join on.")
     if isinstance(on, str):
         parts = on.split(",")
         return _split(parts, mine, theirs) or [_as_pair(part) for part in parts]

@@ -46,7 +46,12 @@ def join_sql(
     how: str,
     reads: tuple[tuple[str, ...], tuple[str, ...]] | None,
 ) -> str | None:
-    """`reads` are the columns of either side whose values decide, where these need not be equal."""
+    """`reads` are the columns of either side whose values decide, where these need not be equal.
+
+    None where DuckDB cannot read a side as we do, or too many values would have to be listed.
+    """
+    if not all(_is_readable(side) for side in (left, right)):
+        return None
     if reads is None:
         conditions = [_condition(left, right, *pair) for pair in on]
         if all(conditions):
@@ -89,16 +94,32 @@ def _read(side: Side) -> str:
     return f"SELECT row_number() OVER () AS _row, * FROM {_source(side)}"
 
 
+def _is_readable(side: Side) -> bool:
+    """Whether DuckDB finds as many rows in the file. A frame will be a table."""
+    import duckdb
+
+    layout = side.layout
+    if side.path is None or layout is None:
+        return True
+    if layout.format == "parquet":
+        return _is_plain(side)
+    if layout.format != "delimited" or layout.encoding.lower() not in _PLAIN_ENCODINGS or layout.comment:
+        return False
+    with duckdb.connect() as connection:
+        try:
+            return _number(connection, f"SELECT count(*) FROM {_source(side)}") == side.rows
+        except duckdb.Error:  # a ragged file, say
+            return False
+
+
 def _source(side: Side) -> str:
-    """What DuckDB reads as the same text; else a table of the side's name, of text."""
+    """A file that DuckDB reads as the same text; of a frame, a table of the side's name."""
     layout = side.layout
     if side.path is None or layout is None:
         return _name(side.name)
-    if layout.format == "parquet" and _is_plain(side):
+    if layout.format == "parquet":
         columns = ", ".join(f"CAST({_name(name)} AS VARCHAR) AS {_name(name)}" for name in side.names)
         return f"(SELECT {columns} FROM read_parquet({_text(str(side.path))}))"
-    if layout.format != "delimited" or layout.encoding.lower() not in _PLAIN_ENCODINGS or layout.comment:
-        return _name(side.name)
     columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in side.names)
     filled = ", ".join(_text(name) for name in side.names)
     options = {

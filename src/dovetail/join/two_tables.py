@@ -25,6 +25,7 @@ from dovetail.join.transformation import Transformation
 WAYS = ("equal", "transform", "fuzzy", "semantic")
 _LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it
 _LEAST_EQUAL = 0.3  # of the rows of one table, where they neither show a key nor cover both tables
+_MANY_PARTNERS = 10  # joined rows for each row of the larger table
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,8 @@ def _equal(sides: tuple[Side, Side], asked: Asked, found: Predicates, best: Name
         why = f"Nearly all rows of both tables have a partner: {shares}."
     else:
         why = f"Nothing better was found, and equal values are few: {shares} rows have a partner."
+    if best.joined.rows > _MANY_PARTNERS * max(best.joined.sizes):
+        why += " Rows have many partners on both sides: this may be no key at all."
     return TwoTables(joined, "equal", why + late, chosen=best, prefer=found.prefer, complete=found.complete)
 
 

@@ -79,8 +79,8 @@ def _checked(request: Request) -> Fraction | None:
     if request.how != "semantic" and request.tau is not None:
         raise InputError("tau is for search by spelling or meaning: add --how semantic.")
     for name, value in (("k", request.most), ("min_overlap", request.min_overlap)):
-        if value < 1:
-            raise InputError(f"{name} is {value}; it must be at least 1.")
+        if not isinstance(value, int) or value < 1:
+            raise InputError(f"{name} is {value!r}; it must be a whole number, at least 1.")
     if request.fast and request.how != "exact":
         raise InputError("Sketches find equal values only: leave out --fast, or --how.")
     if request.threshold is None:

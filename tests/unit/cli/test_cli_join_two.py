@@ -66,3 +66,26 @@ def test_options_that_do_not_fit(files, options, sentence):
 def test_a_file_that_is_not_there(files, tmp_path):
     said = dovetail("join", files[0], tmp_path / "nowhere.csv")
     assert (said.code, said.err.strip()) == (2, f"There is no file {tmp_path}/nowhere.csv.")
+
+
+def test_where_to_write_is_looked_at_first(tmp_path):
+    left, right = tmp_path / "left.csv", tmp_path / "right.csv"
+    left.write_text("id,a\n1,x\n2,y\n3,z\n")
+    right.write_text("id,b\n1,u\n2,v\n3,w\n")
+    for output, sentence in (
+        (tmp_path / "none" / "x.csv", "there is no folder"),
+        (left, "is one of the files to join"),
+    ):
+        answer = dovetail("join", left, right, "-o", output)
+        assert answer.code == 2
+        assert sentence in answer.err
+    assert left.read_text() == "id,a\n1,x\n2,y\n3,z\n"
+    assert dovetail("join", left, right, "--save", tmp_path / "p.json", "-o", tmp_path / "out.csv").code == 2
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_nothing_joins(tmp_path):
+    left, right = tmp_path / "left.csv", tmp_path / "right.csv"
+    left.write_text("a\nqqq\nwww\neee\n")
+    right.write_text("b\n111\n222\n333\n")
+    assert dovetail("join", left, right).code == 1

@@ -10,7 +10,7 @@ Rank = tuple[float, int, int]
 """Best first: the score, then rows of the tables that have a partner (both negative), then joined rows."""
 
 MOST_MATCH = 0.9  # of the rows of a table that refers to a key
-_SOME_MATCH = 0.5
+_SOME_MATCH = 0.2
 _SOME_KEYS = 20  # that one refers to say as much as half of all keys
 _ENOUGH_USED = 1 / 3  # of the keys, or ten of many: no chance
 _DIGITS = 9  # sums of logarithms come in different orders; what differs by less is equal
@@ -47,7 +47,7 @@ class Joined:
 
     @property
     def is_likely_key(self) -> bool:
-        """The same where no more than half of the rows have no partner: enough unless something else does better."""
+        """The same where a fifth of the rows has a partner: enough for codes, which are equal or different."""
         return self._keyness(_SOME_MATCH, self.rows, self.groups) == 1
 
     @property

@@ -11,6 +11,7 @@ from dovetail.join.transform.candidates import Example
 from dovetail.join.transform.coverage import Coverage, Table
 from dovetail.join.transform.matches import Group, Pair, match, match_together
 from dovetail.join.transform.operators import Extract, Program
+from dovetail.join.transform.plausible import cuts_numbers
 from dovetail.join.transform.sample import SCORED_ROWS, rates, sample
 from dovetail.join.transform.search import Learned, Slot, learn, learn_piece
 
@@ -178,7 +179,7 @@ def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Lea
                 continue
             tried.add(found.program)
             found = _refined(found, coverage)
-            if not _is_believed(found, len(pairs), coverage):
+            if not _is_believed(found, len(pairs), coverage) or cuts_numbers(found.program, direction.source.columns):
                 continue
             rank = (coverage.score(found.program), -found.cost, found)
             if best is None or rank[:2] > best[:2]:
