@@ -118,7 +118,7 @@ def test_joins_on_several_columns(place, lake):
     odd = lake.join({"x": ["2y"], "a,b": ["1x"]}, "odd.csv", on="a,b,x=c=d", how="inner")
     assert odd.on == (("a,b", "a,b"), ("x", "c=d"))
     assert odd.table.num_rows == 1
-    with pytest.raises(UnknownName, match='There is no column "towns"'):
+    with pytest.raises(UnknownName, match='has no column "towns"'):
         lake.join(mine, "events.csv", on="city=towns,date=day")
 
 

@@ -10,6 +10,7 @@ from dovetail.join.many_tables import ManyTables
 from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.two_tables import TwoTables
 
+_NOTHING = {"given": "the columns have no value in common.", "semantic": "no values are near."}
 _WAYS = {
     "given": "on equal values",
     "equal": "on equal values",
@@ -33,7 +34,7 @@ def print_joined(joined: Joined) -> None:
 
 def print_two_tables(joined: TwoTables, explain: bool) -> None:
     if not joined.pairs.num_rows:
-        click.echo("Nothing joins: no columns of the two tables have equal, transformable or like values.")
+        click.echo(f"Nothing joins: {_NOTHING.get(joined.way, 'there are no equal, transformable or like values.')}")
         return
     alike = (
         f", {count(joined.fuzzy_pairs, 'pair')} of them by likeness"

@@ -40,7 +40,7 @@ def equi_join(
     for pair in on:
         for one, name in zip((left, right), pair, strict=True):
             if name not in one.names:
-                raise UnknownName(unknown("There is no column", name, one.names))
+                raise UnknownName(unknown(f"{one.name} has no column", name, one.names))
     mine, theirs, size = _key_codes([_common_codes(left.column(a), right.column(b), mapping) for a, b in on])
     counts = [np.bincount(codes[codes >= 0], minlength=size) for codes in (mine, theirs)]
     has_partner = np.append(counts[1], 0)[mine] > 0  # the last place is for null, whose code is -1

@@ -64,7 +64,9 @@ class Transformation:
             programs = tuple(Program.from_json(steps) for steps in document["programs"])
             key = Program.from_json(document["key"]) if document["key"] else None
             return cls(programs, bool(document["reversed"]), str(document["target"]), key)
-        except (KeyError, TypeError, ValueError) as error:
+        except KeyError as error:
+            raise InputError(f"This is no transformation that Dovetail has written: it has no {error}.") from None
+        except (TypeError, ValueError) as error:
             raise InputError(f"This is no transformation that Dovetail has written: {error!r}.") from None
 
     def save(self, path: str | Path) -> None:

@@ -42,6 +42,8 @@ class Asked:
 
     def check(self) -> None:
         check_kind(self.how)
+        if self.seconds <= 0 or self.most_rows < 1:
+            raise InputError("The seconds and the most rows of a join must be more than 0.")
         if isinstance(self.by, str) and self.by not in WAYS:
             raise InputError(f"There is no way {self.by!r}. The ways are: {', '.join(WAYS)}.")
         if self.on is not None and (self.by not in (None, "semantic") or self.prefer):
