@@ -32,6 +32,9 @@ STEPS = (
 TRY = (
     ("search", "sample-lake/economy/gapminder.csv", "--on", "country", "--index", INDEX),
     ("search", AIRPORTS, "--on", "country", "--threshold", "0.9", "--index", INDEX),
+    ("search", "sample-lake/geo/national-dishes.csv", "--on", "country", "--how", "semantic", "--index", INDEX),
+    ("join", "sample-lake/economy/gapminder.csv", "sample-lake/geo/countries.csv"),
+    ("keys", INDEX),
     ("tables", INDEX, "--skipped"),
     ("columns", INDEX, "science/elements.csv", "--json"),
     ("index", "YOUR-FOLDER", "--to", "your.idx"),
