@@ -1,117 +1,160 @@
-"""The paper's way alone, as a peer: PCA pivots, pivot mapping, hierarchical grid, inverted index, Lemmas 1 to 7.
+"""The paper's way alone, as a peer: quick browsing, blocking, verification with an inverted index (Algorithms 1 to 3).
 
-PEXESO-H is the same without the inverted index: every vector of a candidate cell is compared.
+PEXESO-H is the same without the inverted index: every vector of a candidate cell is compared. |P| and m are those with
+the least estimated cost (Equations 1 and 2).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import numpy.typing as npt
+from pexeso_grid import SLACK, HierarchicalGrid, block, choose_pivots, mapped
 
 Array = npt.NDArray[Any]
 
 
-def choose_pivots(vectors: Array, number: int, seed: int = 1) -> Array:
-    """The vectors farthest out along the first principal axes of a sample (Mao et al.)."""
-    sample = vectors[np.random.default_rng(seed).choice(len(vectors), min(len(vectors), 4_000), replace=False)]
-    centred = sample - sample.mean(axis=0)
-    axes = np.linalg.svd(centred[:2_000], full_matrices=False)[2][:number]
-    return sample[np.abs(centred @ axes.T).argmax(axis=0)]
+class Inverted(NamedTuple):
+    """For each leaf cell the columns that have a vector there (postings), and for each of these its vectors."""
+
+    postings: Array  # of leaf i: from postings[i] to postings[i + 1]
+    columns: Array
+    starts: Array  # of posting j: vectors from starts[j] to starts[j + 1]
+    order: Array
+    places: Array
+    vectors: Array
 
 
-def mapped(vectors: Array, pivots: Array) -> Array:
-    """Distances to the pivots, of unit vectors."""
-    return np.sqrt(np.maximum(2.0 - 2.0 * (vectors @ pivots.T), 0.0)).astype(np.float32)
+class Tally(NamedTuple):
+    """The match map and the mismatch map; `met` tells which query matched which column already."""
+
+    match: Array
+    mismatch: Array
+    met: Array
 
 
 class Grid:
-    """Target vectors in the leaf cells of a grid with m levels; in a cell they lie by column."""
+    """Target columns in a hierarchical grid, with its inverted index."""
 
     def __init__(self, vectors: Array, columns: Array, pivots: int, levels: int) -> None:
-        self.pivots, self.levels, self.vectors = choose_pivots(vectors, pivots), levels, vectors
-        places = mapped(vectors, self.pivots)
-        cells = np.minimum((places / 2.0 * 2**levels).astype(np.int64), 2**levels - 1)
-        key = np.ravel_multi_index(cells.T, (2**levels,) * pivots)
-        self.order = np.lexsort((columns, key))
-        self.places, self.columns = places[self.order], columns[self.order].astype(np.int64)
-        self.keys, starts = np.unique(key[self.order], return_index=True)
-        self.starts = np.append(starts, len(vectors)).astype(np.int64)
-        self.cells = np.stack(np.unravel_index(self.keys, (2**levels,) * pivots), axis=1)
-
-    def blocks(self, queries: Array, radius: float) -> tuple[list[Array], Array]:
-        """Candidate leaf cells of each query: from level to level by Lemma 4, at the leaves by Lemma 3."""
-        places = mapped(queries, self.pivots)
-        leaf = np.minimum((places / 2.0 * 2**self.levels).astype(np.int64), 2**self.levels - 1)
-        cells, members = np.unique(leaf, axis=0, return_inverse=True)
-        alive = np.ones((len(cells), len(self.cells)), bool)
-        for level in range(1, self.levels + 1):
-            side = 2.0 / 2**level
-            mine, theirs = cells >> (self.levels - level), self.cells >> (self.levels - level)
-            for axis in range(places.shape[1]):
-                gap = (np.abs(mine[:, axis, None] - theirs[None, :, axis]) - 1) * side
-                alive &= gap <= radius
-        low, high = self.cells * (2.0 / 2**self.levels), (self.cells + 1) * (2.0 / 2**self.levels)
-        found = []
-        for row, cell in enumerate(members.reshape(-1)):
-            reach = np.all((low <= places[row] + radius) & (high >= places[row] - radius), axis=1)
-            found.append(np.flatnonzero(alive[cell] & reach))
-        return found, places
+        self.pivots, self.levels = choose_pivots(vectors, pivots), levels
+        self.targets = HierarchicalGrid(mapped(vectors, self.pivots), columns, levels)
+        order, key = self.targets.order, self.targets.key
+        column_of = columns[order].astype(np.int64)
+        begins = np.append(True, (key[1:] != key[:-1]) | (column_of[1:] != column_of[:-1]))
+        starts = np.flatnonzero(begins)
+        self.index = Inverted(
+            np.searchsorted(starts, self.targets.leaf_starts), column_of[starts], np.append(starts, len(vectors)),
+            order, self.targets.places, vectors,
+        )  # fmt: skip
 
     def search(self, queries: Array, columns: int, radius: float, least: int, inverted: bool) -> tuple[Array, int]:
-        """The joinable columns, and how many distances were computed."""
-        cells, places = self.blocks(queries, radius)
-        match, mismatch, computed = np.zeros(columns, np.int64), np.zeros(columns, np.int64), 0
-        for row, near in enumerate(cells):
-            computed += _verify(
-                queries[row], places[row], near, self.starts, self.order, self.places, self.columns, self.vectors,
-                radius, least, len(queries), inverted, match, mismatch,
-            )  # fmt: skip
-        return np.flatnonzero(match >= least), computed
+        """Algorithm 3: the joinable columns, and how many distances were computed."""
+        grid = HierarchicalGrid(mapped(queries, self.pivots), np.zeros(len(queries)), self.levels)
+        asked = queries[grid.order]
+        tally = Tally(
+            np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros((len(queries), columns), np.bool_)
+        )
+        browsed = np.array([self.targets.leaf(key) if inverted else -1 for key in grid.leaf_keys])
+        matching, candidate = block(grid, self.targets, radius, browsed)
+        _matched(matching, self.index, tally)
+        if inverted:
+            pairs = _browsed_first(np.repeat(browsed, np.diff(grid.leaf_starts)), candidate)
+            computed = _verify(pairs, asked, grid.places, self.index, radius, SLACK, least, tally)
+        else:
+            computed = _compare(candidate, asked, self.index, radius, tally)
+        return np.flatnonzero(tally.match >= least), computed
+
+
+def _browsed_first(same: Array, candidate: Array) -> Array:
+    """Quick browsing: each query's pair with the cell that coincides with its own, then its other pairs.
+
+    Algorithm 3 browses for all queries before it verifies any. Then no query would be done with, no mismatch counted,
+    and Lemma 7 would drop nothing in what are most of the pairs where cells are wide.
+    """
+    pairs = np.concatenate([np.stack([np.arange(len(same)), same], axis=1)[same >= 0], candidate])
+    return pairs[np.argsort(pairs[:, 0], kind="stable")]
+
+
+@numba.njit(cache=True)
+def _matched(pairs: Array, index: Inverted, tally: Tally) -> None:
+    for place, leaf in pairs:
+        for posting in range(index.postings[leaf], index.postings[leaf + 1]):
+            _match(place, index.columns[posting], tally)
+
+
+@numba.njit(cache=True)
+def _match(place: int, column: int, tally: Tally) -> None:
+    """A query counts once for a column."""
+    if not tally.met[place, column]:
+        tally.met[place, column] = True
+        tally.match[column] += 1
 
 
 @numba.njit(cache=True)
 def _verify(
-    query: Array, place: Array, cells: Array, starts: Array, order: Array, places: Array, columns: Array,
-    vectors: Array, radius: float, least: int, size: int, inverted: bool, match: Array, mismatch: Array,
+    pairs: Array, queries: Array, query_places: Array, index: Inverted, radius: float, slack: float, least: int,
+    tally: Tally,
 ) -> int:  # fmt: skip
-    """One query against its cells. A mismatch counts once for a query and a column: at the end."""
-    met = np.zeros(len(match), np.int8)  # 1 seen, 2 matched
-    computed = 0
-    for cell in cells:
-        for at in range(starts[cell], starts[cell + 1]):
-            column = columns[at]
-            if met[column] == 2 or (
-                inverted and (match[column] >= least or size - mismatch[column] < least)  # both early terminations
-            ):
-                continue
-            met[column] = 1
-            out, near = False, False
-            for p in range(len(place)):
-                if abs(places[at, p] - place[p]) > radius:  # Lemma 1
-                    out = True
-                    break
-                if places[at, p] + place[p] <= radius:  # Lemma 2
-                    near = True
-            if inverted and out:
-                continue
-            if not near or not inverted:
-                computed += 1
-                total = 0.0
-                vector = vectors[order[at]]
-                for k in range(len(query)):
-                    total += (query[k] - vector[k]) ** 2
-                near = total <= radius * radius
-            if near:
-                met[column] = 2
-    for column in range(len(match)):
-        if met[column] == 2:
-            match[column] += 1
-        else:
-            mismatch[column] += 1
+    """Algorithm 2 on candidate pairs. A mismatch counts once for a query and a column: after its last pair."""
+    computed, at = 0, 0
+    for place in range(len(queries)):
+        while at < len(pairs) and pairs[at, 0] == place:
+            leaf = pairs[at, 1]
+            at += 1
+            for posting in range(index.postings[leaf], index.postings[leaf + 1]):
+                column = index.columns[posting]
+                joinable = tally.match[column] >= least
+                lost = len(queries) - tally.mismatch[column] < least  # Lemma 7
+                if joinable or lost or tally.met[place, column]:
+                    continue
+                for vector in range(index.starts[posting], index.starts[posting + 1]):
+                    verdict = _by_pivots(index.places[vector], query_places[place], radius, slack)
+                    if verdict == 0:
+                        computed += 1
+                        verdict = 1 if _near(queries[place], index.vectors[index.order[vector]], radius) else -1
+                    if verdict > 0:
+                        _match(place, column, tally)
+                        break
+        for column in range(len(tally.match)):
+            if not tally.met[place, column]:
+                tally.mismatch[column] += 1
     return computed
+
+
+@numba.njit(cache=True)
+def _by_pivots(target: Array, query: Array, radius: float, slack: float) -> int:
+    """-1 out by Lemma 1, 1 near by Lemma 2, 0 unknown."""
+    near = 0
+    for axis in range(len(query)):
+        if abs(target[axis] - query[axis]) > radius + slack:
+            return -1
+        if target[axis] + query[axis] <= radius - slack:
+            near = 1
+    return near
+
+
+@numba.njit(cache=True)
+def _compare(pairs: Array, queries: Array, index: Inverted, radius: float, tally: Tally) -> int:
+    """PEXESO-H: each query of a candidate pair with every vector of the cell."""
+    computed = 0
+    for place, leaf in pairs:
+        for posting in range(index.postings[leaf], index.postings[leaf + 1]):
+            for vector in range(index.starts[posting], index.starts[posting + 1]):
+                computed += 1
+                if _near(queries[place], index.vectors[index.order[vector]], radius):
+                    _match(place, index.columns[posting], tally)
+    return computed
+
+
+@numba.njit(cache=True, fastmath={"reassoc", "contract"})  # sums by vector instructions: a peer is to be quick
+def _near(one: Array, other: Array, radius: float) -> bool:
+    total = 0.0
+    for k in range(len(one)):
+        total += (one[k] - other[k]) ** 2
+    return total <= radius * radius
 
 
 def estimated_cost(places: Array, queries: Array, radius: float, pivots: int, levels: int) -> float:
