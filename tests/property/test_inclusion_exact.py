@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from dovetail.graph.many import Signatures
 from dovetail.pipeline.maintain import remove_tables
 from support.contents import contents_of
 from support.pipeline import index, without_spark
+from support.small_lake import write_lake
 
 cells = st.sampled_from([*"abcdef", "zürich", "1", "2", "3", "40", "", "", "N/A"])
 tables = st.lists(st.lists(st.tuples(cells, cells, cells), max_size=9), min_size=1, max_size=6)
@@ -34,15 +34,6 @@ questions = st.builds(
 )
 NULL = "(null)"
 SIGNATURES = [Signatures(8, 1, 1), Signatures(16, 2, 2, "ref2deps"), Signatures()]
-
-
-def write_lake(folder: Path, tables: list[list[tuple[str, ...]]]) -> Path:
-    lake = folder / "lake"
-    lake.mkdir()
-    for number, rows in enumerate(tables):
-        lines = ["one,two,three", *(",".join(f'"{cell}"' for cell in row) for row in rows)]
-        (lake / f"t{number}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return lake
 
 
 def brute_force(lake: Lake, question: Question) -> set[tuple[str, str, str, str, int]]:

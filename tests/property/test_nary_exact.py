@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,18 +12,10 @@ from hypothesis import strategies as st
 from dovetail.api import Lake
 from dovetail.graph import tuples
 from support.pipeline import index, without_spark
+from support.small_lake import write_lake
 
 cells = st.sampled_from([*"abc", "zürich", ""])
 tables = st.lists(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=8), min_size=1, max_size=4)
-
-
-def write_lake(folder: Path, tables: list[list[tuple[str, ...]]]) -> Path:
-    lake = folder / "lake"
-    lake.mkdir()
-    for number, rows in enumerate(tables):
-        lines = ["one,two,three", *(",".join(f'"{cell}"' for cell in row) for row in rows)]
-        (lake / f"t{number}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return lake
 
 
 def rows_of(lake: Lake) -> dict[str, list[tuple[str | None, ...]]]:
