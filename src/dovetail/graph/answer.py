@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,16 +33,16 @@ SCHEMA = pa.schema(
 )
 
 
-class Answer:
+class Answer(ABC):
     """Best first. What a subclass has to give: its number of rows, and their batches."""
 
     schema: pa.Schema = SCHEMA
 
-    def __len__(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def __len__(self) -> int: ...
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        raise NotImplementedError
+    @abstractmethod
+    def batches(self) -> Iterator[pa.RecordBatch]: ...
 
     def to_arrow(self, limit: int | None = None) -> pa.Table:
         """All rows, or the best."""
