@@ -12,11 +12,11 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
+from dovetail._output import check_place, whole_file
 from dovetail.api import Lake
 from dovetail.cli.join_explained import print_joined, print_many, print_two_tables
 from dovetail.cli.output import count, json_option, print_json, print_table
 from dovetail.errors import InputError
-from dovetail.graph.output import check_place
 from dovetail.join.joined import KINDS, MOST_ROWS, Joined
 from dovetail.join.many_tables import ManyTables
 from dovetail.join.preference.predicates import SECONDS
@@ -108,15 +108,8 @@ def join_command(
       dovetail join presidents.csv approval.csv --explain --save program.json
     """
     of_two = {"--pairs": pairs, "--equal": equal, "--save": save, "--program": program, "--explain": explain}
-    if index:
-        other = None if by in _OF_HITS else by
-        _refuse({"--by": other, "--prefer": prefer, **of_two, "MORE": more}, "files, without --index")
-    if more:
-        _refuse(of_two, "two files")
-    if by and program:
-        raise InputError("--by looks for a way to join, --program has one: leave one of them out.")
+    _refuse_mixtures(of_two, by, prefer, index, more, master)
     if master:
-        _refuse({"--by": by, "--prefer": prefer, **of_two}, "joins without --master")
         if not (on and output) or more or index:
             raise InputError("With --master, two files, --on and -o are needed.")
         _join_on_spark((left, right), on, how or "inner", output, master, most_rows, as_json)
@@ -141,7 +134,8 @@ def join_command(
     if save and isinstance(joined, TwoTables):
         _save(joined, save)
     if output and write:
-        write(joined.table, str(output))
+        with whole_file(output) as draft:
+            write(joined.table, str(draft))
     if pairs and isinstance(joined, TwoTables):
         _write_pairs(joined, pairs)
     found = 1 if isinstance(joined, TwoTables) and not joined.pairs.num_rows else 0
@@ -155,6 +149,26 @@ def join_command(
     elif not (pairs or explain) and joined.rows:
         _print_rows(joined.table)
     return found
+
+
+def _refuse_mixtures(
+    of_two: dict[str, Any],
+    by: str | None,
+    prefer: str | None,
+    index: Path | None,
+    more: tuple[str, ...],
+    master: str | None,
+) -> None:
+    """Options that go together with no index, two files, or no cluster only."""
+    if index:
+        other = None if by in _OF_HITS else by
+        _refuse({"--by": other, "--prefer": prefer, **of_two, "MORE": more}, "files, without --index")
+    if more:
+        _refuse(of_two, "two files")
+    if by and of_two["--program"]:
+        raise InputError("--by looks for a way to join, --program has one: leave one of them out.")
+    if master:
+        _refuse({"--by": by, "--prefer": prefer, **of_two}, "joins without --master")
 
 
 def _with_lake(index: Path, left: str, right: str, on: str | None, how: str | None, by: str | None) -> Joined:
@@ -212,7 +226,8 @@ def _writer(output: Path, inputs: Sequence[str]) -> Callable[[pa.Table, str], No
 def _write_pairs(joined: TwoTables, path: Path) -> None:
     rows = joined.pairs.to_pylist()
     lines = ["left_row,right_row", *(f"{row['left_row']},{row['right_row']}" for row in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with whole_file(path) as draft:
+        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _print_report(joined: Joined | TwoTables | ManyTables, explain: bool) -> None:

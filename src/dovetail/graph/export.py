@@ -11,6 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 import pyarrow.parquet
 
+from dovetail._output import whole_file
+
 if TYPE_CHECKING:
     from dovetail.graph.network import Edge
 
@@ -25,7 +27,8 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def write_graph(path: Path, tables: Sequence[str], edges: Sequence[Edge]) -> None:
-    _WRITERS[path.suffix](path, tables, edges)
+    with whole_file(path) as draft:
+        _WRITERS[path.suffix](draft, tables, edges)
 
 
 def _row(edge: Edge) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from dovetail._output import check_place, whole_file
 from dovetail.errors import InputError
 
 SUFFIXES = (".json", ".csv", ".parquet")
@@ -23,18 +24,12 @@ def check_suffix(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     check_place(path)
 
 
-def check_place(path: Path) -> None:
-    if path.is_dir():
-        raise InputError(f"Cannot write {path}: it is a folder.")
-    if not path.resolve().parent.is_dir():
-        raise InputError(f"Cannot write {path}: there is no folder {path.parent}.")
-
-
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
     """Write all batches; returns the number of rows."""
     check_suffix(path)
     write = {".json": _write_json, ".csv": _write_csv, ".parquet": _write_parquet}[path.suffix]
-    return write(path, schema, batches)
+    with whole_file(path) as draft:
+        return write(draft, schema, batches)
 
 
 def _write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:

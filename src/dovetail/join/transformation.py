@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail._output import whole_file
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.frames import to_arrow
@@ -70,7 +71,8 @@ class Transformation:
             raise InputError(f"This is no transformation that Dovetail has written: {error!r}.") from None
 
     def save(self, path: str | Path) -> None:
-        Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        with whole_file(Path(path)) as draft:
+            draft.write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Transformation:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dovetail._output import whole_file
 from dovetail.join.joined import Joined
 from dovetail.search.results import Hit
 
@@ -58,7 +59,7 @@ class SemanticHit(Hit):
 
 def write_mapping(hits: Iterable[Any], path: Path) -> None:
     """The mapping of every hit as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with whole_file(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(_HEADINGS)
         for hit in hits:
