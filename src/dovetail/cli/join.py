@@ -224,10 +224,9 @@ def _writer(output: Path, inputs: Sequence[str]) -> Callable[[pa.Table, str], No
 
 
 def _write_pairs(joined: TwoTables, path: Path) -> None:
-    rows = joined.pairs.to_pylist()
-    lines = ["left_row,right_row", *(f"{row['left_row']},{row['right_row']}" for row in rows)]
-    with whole_file(path) as draft:
-        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with whole_file(path) as draft, draft.open("wb") as file:
+        file.write(b"left_row,right_row\n")  # Arrow would put names in quotes
+        pyarrow.csv.write_csv(joined.pairs, file, pyarrow.csv.WriteOptions(include_header=False))
 
 
 def _print_report(joined: Joined | TwoTables | ManyTables, explain: bool) -> None:
