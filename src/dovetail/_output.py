@@ -22,10 +22,10 @@ def check_place(path: Path) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """A draft to write to, which takes the file's place in the end. What fails before leaves the old file as it was."""
     check_place(path)
-    place = path.resolve()
-    if place.exists() and not place.is_file():  # a pipe or a device
+    if path.exists() and not path.is_file():  # a pipe or a device
         yield path
         return
+    place = path.resolve()
     draft = place.with_name(f".{place.name}.{os.getpid()}.draft")
     try:
         yield draft

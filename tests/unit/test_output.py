@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from dovetail._output import whole_file
@@ -27,6 +30,16 @@ def test_the_draft_takes_the_place_also_behind_a_link(tmp_path):
     assert path.read_text() == "new"
     assert link.is_symlink()
     assert {each.name for each in tmp_path.iterdir()} == {"out.csv", "link.csv"}
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as reader:
+        read = reader.submit(pipe.read_text)
+        with whole_file(pipe) as draft:
+            draft.write_text("new")
+        assert read.result(timeout=60) == "new"
 
 
 def test_no_folder(tmp_path):
