@@ -27,10 +27,10 @@ from dovetail.catalog.records import CatalogWriter, ColumnRecord, TableRecord
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.dependencies import Dependencies
 from dovetail.graph.inclusion import Inclusions, Question
+from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
 from dovetail.normalise import ColumnType
-from dovetail.search.lake import OpenSegment
 
 _TABLES_OF_A_SEGMENT = 20_000
 _MEMORY = 1 << 30

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.dependencies import Dependencies
 from dovetail.graph.inclusion import NO_FILTERS, Filters, Inclusions, Pairs, Question

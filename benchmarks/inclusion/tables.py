@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 
 
 def write_tables(index: Path, number: int, folder: Path, seed: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.search.lake import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment
 
 Array = npt.NDArray[Any]
 _KINDS = ("text", "mixed", "integer", "date", "timestamp")

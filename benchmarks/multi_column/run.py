@@ -28,9 +28,9 @@ from dovetail.indexes.mate.core import Array, Hashing, Sets, alpha
 from dovetail.indexes.mate.hash_kernels import fill_keys, hash_tokens
 from dovetail.indexes.mate.query import FoundTables, RowKeys
 from dovetail.indexes.mate.starts import cheapest, column_items
-from dovetail.indexes.tokens.core import as_buffers
-from dovetail.indexes.tokens.core import hash_tokens as hash_strings
-from dovetail.search.lake import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.normalise.hashing import as_buffers
+from dovetail.normalise.hashing import hash_tokens as hash_strings
 
 WIDTHS = (2, 3, 5, 10)
 SIZES = (128, 512)

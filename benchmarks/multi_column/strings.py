@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 
 from queries import Question
 
-from dovetail.search.lake import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment
 
 Found = list[tuple[int, int]]  # table and joinability
 

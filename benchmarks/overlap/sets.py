@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.indexes.josie import JOSIE, JosieReader
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS

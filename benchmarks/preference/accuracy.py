@@ -15,9 +15,9 @@ from pathlib import Path
 
 from databases import TablePair, declared, f1, tpch
 
-from dovetail.join.preference.predicates import named_predicates
-from dovetail.join.preference.scores import PREFERENCES
-from dovetail.search.query import query_table
+from dovetail.join.best_predicate.predicates import named_predicates
+from dovetail.join.best_predicate.scores import PREFERENCES
+from dovetail.tables.query import query_table
 
 
 def main() -> None:

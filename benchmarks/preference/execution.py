@@ -20,7 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from dovetail.join.equi import equi_join
-from dovetail.join.side import Side, side
+from dovetail.tables.side import Side, side
 
 _JOINS = (
     ("lineitem", "orders", (("l_orderkey", "o_orderkey"),)),

@@ -19,11 +19,11 @@ import duckdb
 import numba
 from databases import TPCH
 
-from dovetail.join.preference.coding import code_tables
-from dovetail.join.preference.groups import TwoCoded
-from dovetail.join.preference.scores import PREFERENCES
-from dovetail.join.preference.search import Search
-from dovetail.search.query import query_table
+from dovetail.join.best_predicate.coding import code_tables
+from dovetail.join.best_predicate.groups import TwoCoded
+from dovetail.join.best_predicate.scores import PREFERENCES
+from dovetail.join.best_predicate.search import Search
+from dovetail.tables.query import query_table
 
 _STATISTICS = """
 WITH l AS (SELECT {left}, count(*) AS n FROM l WHERE {left_filled} GROUP BY ALL),

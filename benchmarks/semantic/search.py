@@ -27,8 +27,8 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.pexeso import PEXESO
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS, TokenReader
-from dovetail.search.query import query_table
-from dovetail.search.similar import Asked, similar
+from dovetail.search.semantic.match import Asked, similar
+from dovetail.tables.query import query_table
 
 COLUMN = 100
 TAUS = (0.02, 0.04, 0.06, 0.08)

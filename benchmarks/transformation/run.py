@@ -25,7 +25,7 @@ from typing import Any
 import synthetic
 
 import dovetail
-from dovetail.join.transform.discover import discover
+from dovetail.transform.discover import discover
 
 Columns = dict[str, list[str | None]]
 _GROWTH = (100, 1_000, 10_000, 100_000, 1_000_000)

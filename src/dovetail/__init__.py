@@ -10,11 +10,11 @@ lake ──► catalog ──► indexes ──► search ──► join
 
 from __future__ import annotations
 
-from dovetail.api import Lake, open, verify
+from dovetail.api.index import compact, index, remove
+from dovetail.api.lake import Lake, open, verify
 from dovetail.errors import DovetailError
 from dovetail.join.tables import join, predicates
-from dovetail.join.transformation import Transformation
-from dovetail.verbs import compact, index, remove
+from dovetail.transform.transformation import Transformation
 
 __version__ = "0.1.0"
 __all__ = [

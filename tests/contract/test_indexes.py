@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail._storage.verify import verify_index
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.protocol import Index, Piece
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.verify import verify_index
 from dovetail.pipeline.maintain import compact
 from support.contents import contents_of
 from support.pipeline import index as index_lake

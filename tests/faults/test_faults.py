@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from dovetail._storage.directory import newest_manifest
-from dovetail._storage.verify import verify_index
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.errors import NotAnIndex
+from dovetail.indexes.verify import verify_index
 from dovetail.pipeline.maintain import compact, remove_tables
 from dovetail.settings import Settings
 from support.contents import contents_of, leftovers

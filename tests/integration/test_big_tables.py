@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dovetail._storage.verify import verify_index
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
+from dovetail.indexes.verify import verify_index
 from dovetail.lake import blocks
 from dovetail.pipeline import jobs, sources, staging, work
 from dovetail.settings import Settings

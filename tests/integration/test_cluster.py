@@ -15,7 +15,7 @@ import pytest
 
 import dovetail
 from dovetail._spark.java import java_home
-from dovetail._storage.verify import verify_index
+from dovetail.indexes.verify import verify_index
 from support.contents import Contents, contents_of, leftovers
 from support.pipeline import without_spark
 from support.processes import dovetail as command

@@ -7,7 +7,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError
-from dovetail.join import on_spark
+from dovetail.join import spark as on_spark
 from support.command import dovetail as command
 
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.main import run
 from dovetail.errors import InputError, UnknownName
-from dovetail.frames import to_arrow
+from dovetail.tables.frames import to_arrow
 from support.sample import SAMPLE_LAKE
 
 AIRPORTS = SAMPLE_LAKE / "transport" / "airports.csv"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dovetail._spark.session import spark_session
-from dovetail.join.transform import Constant, Extract, Program, Split
-from dovetail.join.transform.explain import as_spark
+from dovetail.transform import Constant, Extract, Program, Split
+from dovetail.transform.explain import as_spark
 
 ROWS = ["O Neil, john (1961)", "Van De Beek, Al, x (2)", "x", "Bush, Jr(", "", "a.b|c, d'e (f)", "ünal, öz (7)"]
 SLICES = [(0, None), (0, 1), (0, -1), (1, None), (-2, None), (1, 3), (-3, -1), (1, -1)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Filters, Inclusions, Question
 from dovetail.graph.many import Signatures

@@ -17,9 +17,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from dovetail._storage.verify import verify_index
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.errors import InputError
+from dovetail.indexes.verify import verify_index
 from dovetail.pipeline.maintain import compact, remove_tables
 from support.contents import contents_of, leftovers
 from support.pipeline import index, without_spark

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.errors import InputError
 from dovetail.pipeline.maintain import remove_tables
-from dovetail.search.query import query_table
 from dovetail.settings import Settings
+from dovetail.tables.query import query_table
 from support.contents import contents_of
 from support.pipeline import index, without_spark
 

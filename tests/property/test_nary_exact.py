@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.graph import tuples
 from support.pipeline import index, without_spark
 from support.small_lake import write_lake

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dovetail.join.preference.coding import Coded, CodedTable, code_tables
-from dovetail.join.preference.groups import TwoCoded
-from dovetail.join.preference.scores import PREFERENCES
-from dovetail.join.preference.search import Search, best_predicates
-from dovetail.search.query import as_batches, of_batches
+from dovetail.join.best_predicate.coding import Coded, CodedTable, code_tables
+from dovetail.join.best_predicate.groups import TwoCoded
+from dovetail.join.best_predicate.scores import PREFERENCES
+from dovetail.join.best_predicate.search import Search, best_predicates
+from dovetail.tables.query import as_batches, of_batches
 
 Table = dict[str, list[str | None]]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.normalise import normalise_value
-from dovetail.search.query import query_table
+from dovetail.tables.query import query_table
 from support.contents import contents_of
 from support.pipeline import index, without_spark
 

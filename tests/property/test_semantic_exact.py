@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dovetail
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.embedders import EMBEDDERS
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso.clusters import cluster
 from dovetail.indexes.pexeso.core import texts_among
 from dovetail.indexes.pexeso.dense import Clusters
 from dovetail.indexes.pexeso.sparse import lists_of
-from dovetail.search.query import query_table
+from dovetail.tables.query import query_table
 from support.contents import contents_of
 from support.letters import Letters
 from support.pipeline import index, without_spark

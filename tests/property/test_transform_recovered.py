@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import dovetail
-from dovetail.join.transform import Constant, Extract, Program, Split
+from dovetail.transform import Constant, Extract, Program, Split
 
 _PROGRAMS = 40
 _ROWS = 60

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail._storage.directory import newest_manifest
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 
 Contents = dict[str, dict[str, Any]]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from dovetail.errors import InputError
-from dovetail.frames import like, to_arrow, typed
+from dovetail.tables.frames import like, to_arrow, typed
 
 ROWS = pa.array([1, None, 0, 1])
 OTHERS = pa.table({"there": ["a", "b", "c", "d"]})

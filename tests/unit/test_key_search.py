@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.errors import InputError, UnknownName
 from support.command import dovetail as command
 from support.pipeline import index, without_spark

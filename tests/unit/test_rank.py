@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail.api import Lake
-from dovetail.search.rank import POOR, chance_of_codes, chance_of_whole_numbers, rarity, strength
+from dovetail.api.lake import Lake
+from dovetail.evidence.strength import POOR, chance_of_codes, chance_of_whole_numbers, rarity, strength
 from support.pipeline import index, without_spark
 
 

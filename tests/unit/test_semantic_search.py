@@ -11,7 +11,7 @@ import dovetail
 from dovetail.embedders.ngrams import NGrams
 from dovetail.errors import FormatMismatch, InputError
 from dovetail.indexes.pexeso.core import space_of
-from dovetail.search.semantic_results import SemanticHit
+from dovetail.search.semantic.hit import SemanticHit
 from support.command import dovetail as command
 from support.letters import Letters
 from support.pipeline import index, without_spark

@@ -21,9 +21,9 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import xxhash
 
+from dovetail._types import Array
 from dovetail.errors import FormatMismatch, IndexDamaged
 
 CONTAINER_VERSION = 1
@@ -36,8 +36,6 @@ _TAIL_SIZE = _DIRECTORY_PLACE.size + _TAIL.size
 _ALIGNMENT = 64
 _DTYPES = ("uint8", "uint32", "uint64", "int64", "float32", "float64")
 _CHECK_BLOCK = 1 << 22
-
-Array = npt.NDArray[Any]
 
 
 class Slot:

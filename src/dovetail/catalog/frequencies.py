@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.indexes.tokens.core import hash_tokens
+from dovetail._types import Array
 from dovetail.normalise import TypeEvidence, fold, gather
+from dovetail.normalise.hashing import hash_tokens
 
-Array = npt.NDArray[Any]
 _RANGES = 64  # of hashes, each worked through by itself
 
 

@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._types import Array
 from dovetail.catalog.frequencies import Frequencies, RawCounts
 from dovetail.catalog.kernels import count_codes
 from dovetail.catalog.records import ColumnRecord
 from dovetail.normalise import ColumnType, TypeEvidence, decide, tokens
-
-Array = npt.NDArray[Any]
 
 _SHOWN = 5
 _SHOWN_LENGTH = 200

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.api import Column, Lake
+from dovetail.api.lake import Column, Lake
 from dovetail.cli.output import count, json_option, print_json, print_table
 
 

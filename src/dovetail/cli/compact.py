@@ -20,7 +20,7 @@ def compact_command(index: Path, master: str | None, as_json: bool) -> None:
     Example:
       dovetail compact ./idx
     """
-    from dovetail.verbs import compact
+    from dovetail.api.index import compact
 
     done = compact(index, master)
     if as_json:

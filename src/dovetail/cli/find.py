@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.api import ColumnLine, Lake, Occurrence
+from dovetail.api.lake import ColumnLine, Lake, Occurrence
 from dovetail.cli.output import count, json_option, print_json, print_table, wider
 from dovetail.errors import InputError
 from dovetail.results import Rows

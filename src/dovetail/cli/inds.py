@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.output import count, json_option, print_json, print_table
 from dovetail.graph.output import SUFFIXES, check_suffix
 

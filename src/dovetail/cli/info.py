@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.output import count, json_option, print_json, size
 
 _MANY_SEGMENTS = 16

@@ -13,17 +13,17 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from dovetail._output import check_place, whole_file
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.join_explained import print_joined, print_many, print_two_tables
 from dovetail.cli.output import count, json_option, print_json, print_table
 from dovetail.errors import InputError
+from dovetail.join.best_predicate.predicates import SECONDS
+from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.joined import KINDS, MOST_ROWS, Joined
 from dovetail.join.many_tables import ManyTables
-from dovetail.join.preference.predicates import SECONDS
-from dovetail.join.preference.scores import PREFERENCES
 from dovetail.join.tables import join
-from dovetail.join.transformation import Transformation
 from dovetail.join.two_tables import WAYS, TwoTables
+from dovetail.transform.transformation import Transformation
 
 _WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
     ".csv": pyarrow.csv.write_csv,
@@ -196,7 +196,7 @@ def _save(joined: TwoTables, path: Path) -> None:
 def _join_on_spark(
     files: tuple[str, str], on: str, how: str, output: Path, master: str, most_rows: int, as_json: bool
 ) -> None:
-    from dovetail.join.on_spark import join_on_spark
+    from dovetail.join.spark import join_on_spark
 
     joined = join_on_spark(*files, on, how, output, master, most_rows)
     if as_json:

@@ -7,8 +7,8 @@ import click
 from dovetail.cli.output import count
 from dovetail.join.joined import Joined
 from dovetail.join.many_tables import ManyTables
-from dovetail.join.transform.explain import explained, in_words
 from dovetail.join.two_tables import TwoTables
+from dovetail.transform.explain import explained, in_words
 
 _NOTHING = {"given": "the columns have no value in common.", "semantic": "no values are near."}
 _WAYS = {

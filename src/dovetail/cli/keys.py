@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.output import json_option, print_json
 from dovetail.graph.answer import Answer
 from dovetail.graph.foreign_keys import LIKELY

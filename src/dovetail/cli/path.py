@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.output import json_option, print_json
 
 _LEAST = 0.3  # less than for keys: what leads from here to there is asked for by name

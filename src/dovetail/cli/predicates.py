@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.cli.output import json_option, print_json, print_table
-from dovetail.join.preference.predicates import SECONDS
-from dovetail.join.preference.scores import DEFAULT, PREFERENCES
+from dovetail.join.best_predicate.predicates import SECONDS
+from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
 from dovetail.join.tables import predicates
 
 

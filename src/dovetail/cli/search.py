@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.output import json_option, print_json, print_table
 from dovetail.errors import InputError
+from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.planner import HOWS
-from dovetail.search.results import LOOSE, NUMBERS, Hit, Hits
-from dovetail.search.semantic_results import SemanticHit, write_mapping
-from dovetail.search.transformed_hit import TransformedHit
+from dovetail.search.semantic.hit import SemanticHit, write_mapping
+from dovetail.search.transform.hit import TransformedHit
 
 
 @click.command("search", short_help="Find the tables that join with mine.")

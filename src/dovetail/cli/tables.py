@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.cli.output import json_option, print_json, print_table, size, wider
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.api import verify
+from dovetail.api.lake import verify
 from dovetail.cli.output import count, json_option, print_json, size
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from dovetail.embedders.abbreviation_kernels import ANY, FIRST, LATER, NUMBER, expand
 from dovetail.embedders.protocol import Array
 from dovetail.errors import InputError
-from dovetail.indexes.tokens.core import as_buffers, as_strings, hash_tokens
+from dovetail.normalise.hashing import as_buffers, as_strings, hash_tokens
 
 _WHERE = {"any": ANY, "first": FIRST, "later": LATER, "number": NUMBER}
 

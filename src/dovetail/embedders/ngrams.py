@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dovetail.embedders.ngram_kernels import hash_ngrams
 from dovetail.embedders.protocol import Array, Sparse, Texts, as_strings_array
-from dovetail.indexes.tokens.core import as_buffers
+from dovetail.normalise.hashing import as_buffers
 
 
 class NGrams:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-Array = npt.NDArray[Any]
-
+from dovetail._types import Array
 
 Texts = Any
 """An Arrow array of strings, or a sequence of them."""

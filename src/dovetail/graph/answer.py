@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.output import write_batches
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = npt.NDArray[Any]
 
 _NAME = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._types import Array
+from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.tokens.format import running_sum
-from dovetail.search.lake import OpenSegment
-
-Array = npt.NDArray[Any]
 
 _FIELDS = (
     "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "number_share",

@@ -11,18 +11,16 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Inclusions, Pairs, Question
 from dovetail.graph.keys import NEXT_BEST
 from dovetail.graph.score import FEATURES, OF_PARTIAL, Scorer, weigh
 from dovetail.graph.tuples import RowTuples, Shared
 
-Array = npt.NDArray[Any]
 Columns = tuple[int, ...]
 
 COLUMNS_AT_MOST = 3

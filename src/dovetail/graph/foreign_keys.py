@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.graph.answer import SCHEMA, Answer, named_lists
@@ -16,8 +14,6 @@ from dovetail.graph.inclusion import Inclusions
 from dovetail.graph.keys import Candidates, foreign_key_candidates
 from dovetail.graph.score import FEATURES, Scorer
 from dovetail.indexes.tokens.format import running_sum
-
-Array = npt.NDArray[Any]
 
 LIKELY = 0.5
 """The least score that is shown unless more is asked for."""

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.graph.group_kernels import expand_lists, meet
 from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.kernels import gather_lists, gather_strings, group_lists
-
-Array = npt.NDArray[Any]
 
 _TOKENS_AT_ONCE = 1 << 21
 

@@ -13,19 +13,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion_kernels import column_pairs, including_sets
 from dovetail.graph.many import Proposer, Signatures
 from dovetail.graph.sets import LakeSets, lake_sets
-from dovetail.search.lake import OpenSegment
-
-Array = npt.NDArray[Any]
+from dovetail.indexes.open_segment import OpenSegment
 
 _ROOM = 1 << 20
 _BLOCK = 1 << 9  # sets that one thread takes at a time

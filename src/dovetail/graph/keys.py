@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Filters, Inclusions, Pairs, Question
 from dovetail.graph.keys_kernels import keep_best
 from dovetail.graph.score import FEATURES, OF_PARTIAL, Scorer, weigh
-
-Array = npt.NDArray[Any]
 
 ASKED = Question(Filters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
 """Foreign keys are mostly whole numbers, often refer to few of many, and real data breaks them here and there."""

@@ -16,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.graph.many_kernels import bit_matrix, proposed
 from dovetail.graph.sets import LakeSets
-
-Array = npt.NDArray[Any]
 
 STRATEGIES = ("dep2refs", "ref2deps")
 

@@ -10,16 +10,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.graph.score_kernels import total_weights
 from dovetail.indexes.tokens.format import running_sum
-
-Array = npt.NDArray[Any]
 
 _WORD = re.compile(r"ID(?![^\W\d_A-Z]?[A-Z])|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 ANY_KEY = frozenset({"id", "key", "no", "nr", "num", "number", "code", "ref", "pk", "fk", "uuid", "name", "the", "of"})

@@ -11,16 +11,13 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Pairs
 from dovetail.graph.ranking_kernels import pack_keys, sort_keys, unpack
-
-Array = npt.NDArray[Any]
 
 STEPS = 10_000
 """Scores are told in this many steps: what differs by less is equal, and stands by table and column."""

@@ -7,20 +7,16 @@ docs/algorithms/many.md. A feature is 1 where it speaks for a foreign key, and 0
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._types import Array
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Pairs
 from dovetail.graph.names import Words, number_words
 from dovetail.graph.score_kernels import AT_HOME, Facts, home_words, named_after_tables, score_pairs
 from dovetail.indexes.tokens.format import running_sum
-
-Array = npt.NDArray[Any]
 
 WEIGHTS = {
     "names": 0.35,  # the dependent column is called like the referenced one, or like its table

@@ -6,14 +6,12 @@ so that another name costs one look for each of its own words. Pairs come sorted
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled, int64
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 _SAME_TABLE = 0.5  # rows do refer to other rows of their table, but not often
 _SURE = 5.0  # values that are half of full evidence

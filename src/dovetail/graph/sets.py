@@ -7,17 +7,14 @@ included in another depends on their sets alone, so it is decided once for two s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.groups import Groups, lake_groups, regroup
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.kernels import gather_lists, group_lists, stable_order, transpose
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion import Filters, Inclusions, Pairs, Question
 from dovetail.graph.ranking import Ranking, Run, saved_run
 from dovetail.graph.score import Scorer
-from dovetail.search.lake import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment
 
 _BLOCK = 8  # segments at most: a task has two blocks in memory
 _TASKS = 3  # for each core, so that none waits long for the last

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.graph.columns import LakeColumns
-from dovetail.search.lake import OpenSegment
-
-Array = npt.NDArray[Any]
+from dovetail.indexes.open_segment import OpenSegment
 
 _ROOM = 1 << 62  # of a tuple's number
 

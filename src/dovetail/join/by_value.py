@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from dovetail.errors import InputError, UnknownName, unknown
-from dovetail.join.fuzzy.columns import likely_ways, together
-from dovetail.join.fuzzy.constrained import fuzzy_matches
 from dovetail.join.joined import MOST_ROWS, Joined, Matches
 from dovetail.join.semantic import SemanticPairs
-from dovetail.join.side import Side
-from dovetail.join.transform.discover import Discovery
-from dovetail.join.transform.text import join_keys
-from dovetail.join.transformation import Transformation
+from dovetail.similar.columns import likely_ways, together
+from dovetail.similar.matching import fuzzy_matches
+from dovetail.tables.side import Side
+from dovetail.transform.discover import Discovery
+from dovetail.transform.text import join_keys
+from dovetail.transform.transformation import Transformation
 
 Columns = dict[str, list[str | None]]
 

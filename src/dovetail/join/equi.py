@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._types import Array
 from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.join.best_predicate.kernels import rows_by_code
 from dovetail.join.joined import MOST_ROWS, Joined, Matches, check_kind
 from dovetail.join.pair_kernels import matches
-from dovetail.join.preference.kernels import rows_by_code
-from dovetail.join.side import Side
-from dovetail.search.query import QueryColumn
+from dovetail.tables.query import QueryColumn
+from dovetail.tables.side import Side
 
-Array = npt.NDArray[Any]
 Pair = tuple[str, str]
 
 

@@ -7,17 +7,16 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.frames import like, typed
 from dovetail.join.pair_kernels import with_unmatched
-from dovetail.join.side import Side
 from dovetail.join.sql import join_sql, result_names
+from dovetail.tables.frames import like, typed
+from dovetail.tables.side import Side
 
-Array = npt.NDArray[Any]
 KINDS = ("inner", "left", "right", "outer", "semi", "anti")
 MOST_ROWS = 50_000_000
 _SHOWN = 5

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import InputError
-from dovetail.frames import of_kind, typed
+from dovetail.join.best_predicate.predicates import NamedPredicate, named_predicates
 from dovetail.join.equi import equi_join
 from dovetail.join.joined import Joined
-from dovetail.join.preference.predicates import NamedPredicate, named_predicates
-from dovetail.join.side import Side
 from dovetail.join.sql import result_names
 from dovetail.join.two_tables import Asked
+from dovetail.tables.frames import of_kind, typed
+from dovetail.tables.side import Side
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 
 @compiled

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.indexes.pexeso.core import Parameters, Space, texts_among
 from dovetail.indexes.pexeso.memory import Near, by_rarity
-from dovetail.join.fuzzy.columns import one_to_one, tried
+from dovetail.similar.columns import one_to_one, tried
 
-Array = npt.NDArray[Any]
 Columns = Mapping[str, Sequence[str | None]]
 
 _FARTHEST = 0.076  # of values that are each other's nearest: may be more than what search counts

@@ -10,18 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
+from dovetail._types import Array
 from dovetail.catalog.profile import count_values
-from dovetail.join.side import Side
 from dovetail.normalise import tokens
+from dovetail.tables.side import Side
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Array = npt.NDArray[Any]
 _KINDS = {"inner": "INNER", "left": "LEFT", "right": "RIGHT", "outer": "FULL", "semi": "SEMI", "anti": "ANTI"}
 _EXPRESSIONS = (
     "{}",

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.join.best_predicate.predicates import SECONDS, Predicates, named_predicates
 from dovetail.join.joined import MOST_ROWS
 from dovetail.join.many_tables import ManyTables, join_many
-from dovetail.join.on import Names
-from dovetail.join.preference.predicates import SECONDS, Predicates, named_predicates
-from dovetail.join.side import Side, side
-from dovetail.join.transformation import Transformation
 from dovetail.join.two_tables import Asked, TwoTables, join_two
+from dovetail.tables.column_names import Names
+from dovetail.tables.side import Side, side
+from dovetail.transform.transformation import Transformation
 
 
 def join(

@@ -9,18 +9,18 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import InputError
+from dovetail.join.best_predicate.predicates import SECONDS, NamedPredicate, Predicates, named_predicates
 from dovetail.join.by_value import Found, equal_columns, known, require_columns, text_columns
 from dovetail.join.equi import equi_join
 from dovetail.join.joined import MOST_ROWS, Joined, check_kind
-from dovetail.join.on import Names, column_pairs
-from dovetail.join.preference.predicates import SECONDS, NamedPredicate, Predicates, named_predicates
 from dovetail.join.semantic import semantic_pairs
-from dovetail.join.side import Side
-from dovetail.join.transform.composite import discover_composite
-from dovetail.join.transform.discover import discover
-from dovetail.join.transform.explain import explained, in_words
-from dovetail.join.transform.operators import Program
-from dovetail.join.transformation import Transformation
+from dovetail.tables.column_names import Names, column_pairs
+from dovetail.tables.side import Side
+from dovetail.transform.composite import discover_composite
+from dovetail.transform.discover import discover
+from dovetail.transform.explain import explained, in_words
+from dovetail.transform.operators import Program
+from dovetail.transform.transformation import Transformation
 
 WAYS = ("equal", "transform", "fuzzy", "semantic")
 _LEAST_ALIKE = 0.3  # of the values, where nothing but likeness joins two tables and nobody asked for it

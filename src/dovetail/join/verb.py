@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.equi import equi_join
 from dovetail.join.joined import Joined
-from dovetail.join.on import On, Pair, column_pairs
-from dovetail.join.side import Side, file_side, side
-from dovetail.join.transformation import Transformation
 from dovetail.lake.layout import Layout
 from dovetail.lake.listing import is_unchanged
-from dovetail.search.lake import OpenSegment, find_table
 from dovetail.search.planner import Request, search
+from dovetail.tables.column_names import On, Pair, column_pairs
+from dovetail.tables.side import Side, file_side, side
+from dovetail.transform.transformation import Transformation
 
 
 def join_with(

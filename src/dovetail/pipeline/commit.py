@@ -7,7 +7,7 @@ from dataclasses import replace
 from dovetail._storage.directory import IndexWriter
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment
-from dovetail.catalog.statistics import statistics_of
+from dovetail.indexes.statistics import statistics_of
 
 
 def commit(writer: IndexWriter, manifest: Manifest, last: bool = True) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dovetail.catalog.statistics import Skipped
+from dovetail.indexes.statistics import Skipped
 
 
 @dataclass

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 from dovetail._spark.session import LOCAL, spark_session
 from dovetail._storage.directory import IndexWriter, open_snapshot, open_writer
 from dovetail._storage.manifest import Manifest
-from dovetail.catalog.statistics import failed_tables
 from dovetail.embedders import DEFAULT
 from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
 from dovetail.indexes.pexeso import PEXESO
 from dovetail.indexes.pexeso import Parameters as Vectors
+from dovetail.indexes.statistics import failed_tables
 from dovetail.lake.listing import Root, TableFile, list_lake
 from dovetail.pipeline.commit import commit
 from dovetail.pipeline.jobs import SparkBuild

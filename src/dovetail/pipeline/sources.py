@@ -12,11 +12,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.kernels import count_codes
 from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, places_of, profile_column
@@ -28,7 +28,6 @@ from dovetail.lake.listing import TableFile, fingerprint
 from dovetail.lake.reader import parse_override, read, settle
 from dovetail.normalise import TypeEvidence
 
-Array = npt.NDArray[Any]
 Emit = Callable[[int, TokenCounts], None]
 CHANGED = "changed while it was read, three times"
 _ATTEMPTS = 3

@@ -7,17 +7,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
-from dovetail.search.key import QueryKey
-from dovetail.search.lake import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.search.keys.query_key import QueryKey
 
-Array = npt.NDArray[Any]
 _THREADS = 8
 M = TypeVar("M")
 

@@ -9,18 +9,18 @@ from fractions import Fraction
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.evidence.strength import POOR
 from dovetail.indexes.lsh_ensemble.core import least_overlap
+from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
 from dovetail.search.engine import Match
-from dovetail.search.evidence import Evidence
-from dovetail.search.key import key_names, query_key
-from dovetail.search.key_evidence import key_hit
-from dovetail.search.lake import OpenSegment
-from dovetail.search.query import QueryColumn, QueryTable, query_table
-from dovetail.search.rank import POOR
-from dovetail.search.results import Hit, Hits
-from dovetail.search.semantic import search_semantic
-from dovetail.search.transformed import search_transformed
+from dovetail.search.hits import Hit, Hits
+from dovetail.search.keys.evidence import key_hit
+from dovetail.search.keys.query_key import key_names, query_key
+from dovetail.search.overlap.evidence import Evidence
+from dovetail.search.semantic.search import search_semantic
+from dovetail.search.transform.search import search_transformed
+from dovetail.tables.query import QueryColumn, QueryTable, query_table
 
 # Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
 _SENSIBLE = ("text", "mixed", "integer", "date", "timestamp")

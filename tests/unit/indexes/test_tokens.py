@@ -17,10 +17,10 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS, TokenReader
 from dovetail.indexes.tokens import query as tokens_query
-from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 from dovetail.indexes.tokens.groups import ascending, weigh_groups
 from dovetail.indexes.tokens.kernels import find_tokens, group_lists, merge_repeats, spread, stable_order, transpose
 from dovetail.indexes.tokens.merge_kernels import merge_groups, take_lists
+from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 Columns = list[list[list[str]]]  # columns, each of pieces, each of values
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import dovetail
 from dovetail.errors import InputError, UnknownName
-from dovetail.join.fuzzy.columns import aligned, likely_ways
-from dovetail.join.fuzzy.constrained import distances, fuzzy_matches
-from dovetail.join.fuzzy.doubt import rules_of
-from dovetail.join.fuzzy.nearest import nearest, same_block
-from dovetail.join.fuzzy.texts import weigh, words_of
 from dovetail.normalise import plain
+from dovetail.similar.candidates import nearest, same_block
+from dovetail.similar.columns import aligned, likely_ways
+from dovetail.similar.matching import distances, fuzzy_matches
+from dovetail.similar.mismatch import rules_of
+from dovetail.similar.texts import weigh, words_of
 
 texts = st.lists(st.text("abcé 1-", min_size=1, max_size=9), min_size=1, max_size=8, unique=True)
 

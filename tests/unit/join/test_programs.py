@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.join.transform import Constant, Extract, Program, Split
-from dovetail.join.transform.explain import as_duckdb, as_python, in_words
+from dovetail.transform import Constant, Extract, Program, Split
+from dovetail.transform.explain import as_duckdb, as_python, in_words
 
 ROWS = st.lists(st.text("aB '(", max_size=8), min_size=1, max_size=6)
 PLACES = st.one_of(st.integers(-3, 2).map(lambda place: (place, place)), st.sampled_from([(0, -2), (1, -1)]))

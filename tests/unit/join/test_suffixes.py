@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.join.transform.suffixes import best_matches, suffix_array, whole_ranges
+from dovetail.transform.suffixes import best_matches, suffix_array, whole_ranges
 
 TEXTS = st.lists(st.text("abé", min_size=1, max_size=7), min_size=1, max_size=6, unique=True)
 

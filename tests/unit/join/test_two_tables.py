@@ -6,8 +6,8 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError
-from dovetail.join.fuzzy.constrained import fuzzy_matches
-from dovetail.join.transform.sample import rates, sample
+from dovetail.similar.matching import fuzzy_matches
+from dovetail.transform.sample import rates, sample
 
 PEOPLE = [
     ("Barack", "Obama", "1961-"), ("George W.", "Bush", "1946-"), ("Bill", "Clinton", "1946-"),

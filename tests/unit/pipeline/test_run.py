@@ -6,9 +6,9 @@ import pytest
 
 import dovetail
 from dovetail._storage.directory import newest_manifest, open_writer
-from dovetail._storage.verify import verify_index
-from dovetail.api import Lake
+from dovetail.api.lake import Lake
 from dovetail.errors import BuildFailed, InputError
+from dovetail.indexes.verify import verify_index
 from dovetail.pipeline import jobs, maintain, run, tasks, work
 from dovetail.pipeline.progress import Progress, watch
 from dovetail.pipeline.run import Request, index_lake

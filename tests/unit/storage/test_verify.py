@@ -11,9 +11,9 @@ import pytest
 from dovetail._storage import verify
 from dovetail._storage.directory import newest_manifest, open_snapshot
 from dovetail._storage.sealed import checksum_of, seal, unseal
-from dovetail._storage.verify import verify_index
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, NotAnIndex
+from dovetail.indexes.verify import verify_index
 from support.pipeline import index, without_spark
 
 

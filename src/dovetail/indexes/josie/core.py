@@ -7,12 +7,12 @@ Tables in Data Lakes. SIGMOD 2019. doi:10.1145/3299869.3300065. Equations are nu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 
 class Postings(NamedTuple):

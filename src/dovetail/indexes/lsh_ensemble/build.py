@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
+from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble import format as lsh_format
 from dovetail.indexes.lsh_ensemble.core import Parameters, functions
 from dovetail.indexes.lsh_ensemble.costs import measure
@@ -19,8 +18,6 @@ from dovetail.indexes.lsh_ensemble.partitions import cut_sizes
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
-
-Array = npt.NDArray[Any]
 
 _MOST_PARTITIONS = 32
 _SETS_A_PARTITION = 32  # fewer are asked faster in one partition, however rough its bound

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.errors import FormatMismatch, InputError
 from dovetail.indexes.lsh_ensemble.kernels import sketch_hashes
-
-Array = npt.NDArray[Any]
 
 FAMILY = 1
 """Version of the family: h → the high half of a·h + b modulo 2^64, a odd, with a and b drawn by SplitMix64."""

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import Parameters, functions
 from dovetail.indexes.lsh_ensemble.kernels import mark_candidates, sketch_hashes
 from dovetail.indexes.lsh_ensemble.set_kernels import time_lists, verify_columns
 from dovetail.indexes.tokens.format import TokenArrays
 
-Array = npt.NDArray[Any]
 Forest = tuple[Array, Array]
 
 _MOST_ITEMS = 200_000  # of a sample: less than a millisecond

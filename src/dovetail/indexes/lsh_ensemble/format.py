@@ -12,20 +12,17 @@ trees                          the same shape: row k holds the columns' places i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.lsh_ensemble.core import Parameters
 from dovetail.indexes.lsh_ensemble.costs import LEAST, MOST, Costs
 
 NAME = "lsh_ensemble"
 VERSION = 1
-
-Array = npt.NDArray[Any]
 
 
 class LshPackWriter:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.segment import Segment
+from dovetail._types import Array
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.lsh_ensemble import format as lsh_format
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, Sketcher
@@ -18,8 +17,6 @@ from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
 from dovetail.indexes.protocol import NOTHING, Frozen
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
-
-Array = npt.NDArray[Any]
 
 _SAMPLE = 256
 _CHECK_MEMORY = 1 << 26

@@ -5,14 +5,10 @@ The compiled functions keep their plain Python form as `.py_func`, which the tes
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled, int64
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 _HIGH_HALF = np.uint64(32)
 _NOTHING = np.uint32(0xFFFFFFFF)

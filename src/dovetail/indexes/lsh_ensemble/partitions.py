@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, log2
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 _NODES = 32
 _STEPS_AN_OCTAVE = 8

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment
+from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import Sketch, as_ratio, least_overlap
 from dovetail.indexes.lsh_ensemble.format import NAME, LshArrays
 from dovetail.indexes.lsh_ensemble.kernels import candidates_in
@@ -27,10 +27,9 @@ from dovetail.indexes.lsh_ensemble.set_kernels import (
     sum_after,
     verify_columns,
 )
-from dovetail.indexes.tokens.core import hash_tokens
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.normalise.hashing import hash_tokens
 
-Array = npt.NDArray[Any]
 Plan = Literal["postings", "sketches"]
 Answer = TypeVar("Answer")
 

@@ -13,13 +13,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.rows import RowArrays
 from dovetail.indexes.tokens.format import TokenArrays
-
-Array = npt.NDArray[Any]
 
 FAMILIES = {"xash": 1, "fitted": 2}
 SIZES = (128, 256, 512)

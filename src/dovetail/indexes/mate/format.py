@@ -14,12 +14,11 @@ posting_rows      for every column and token, as in set_counts, the rows where i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.mate.core import FAMILIES, Parameters, bytes_for
 from dovetail.indexes.rows import RowArrays
@@ -28,8 +27,6 @@ from dovetail.indexes.tokens.format import TokenArrays
 NAME = "mate"
 VERSION = 1
 ENTRIES_A_SUM = 32
-
-Array = npt.NDArray[Any]
 
 
 class MatePackWriter:

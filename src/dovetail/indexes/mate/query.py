@@ -21,7 +21,7 @@ from dovetail.indexes.mate.mapping_kernels import best_mapping
 from dovetail.indexes.mate.search_kernels import C_NEXT, CUT, EFFORT, PAIRS, V_END, Pairs, search_tables
 from dovetail.indexes.mate.starts import cheapest
 from dovetail.indexes.rows import RowReader
-from dovetail.indexes.tokens.core import as_buffers, hash_tokens
+from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 MOST_EFFORT = 300_000_000
 """Steps that a search spends on rows, cells and mappings: five to ten seconds. Only keys of many columns with

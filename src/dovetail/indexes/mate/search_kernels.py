@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled, int64
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 _PRIME = -7046029254386353131  # 2^64 divided by the golden ratio
 _STEPS_A_MAPPING = 16  # of counting, at most on average

@@ -6,14 +6,11 @@ cells hold each value, so that the best column is known, and so is the price of 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.indexes.mate.start_kernels import drop_needless
 
-Array = npt.NDArray[Any]
 _ROUNDS = 4
 
 

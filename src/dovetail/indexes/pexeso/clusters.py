@@ -7,14 +7,11 @@ apart than their vectors: the first coordinates are a projection, and the rests 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dovetail._types import Array
 from dovetail.indexes.tokens.format import running_sum
-
-Array = npt.NDArray[Any]
 
 AXES = 64
 _SAMPLE = 16_384

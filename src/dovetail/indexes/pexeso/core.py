@@ -9,18 +9,17 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.embedders import DEFAULT, Embedder, embedder_of
 from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_in
 from dovetail.embedders.protocol import Sparse, SparseEmbedder
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.pexeso.kernels import mark_texts
 from dovetail.indexes.protocol import Frozen
-from dovetail.indexes.tokens.core import as_buffers
+from dovetail.normalise.hashing import as_buffers
 
-Array = npt.NDArray[Any]
 Vectors = Sparse | Array
 
 MOST_TAU = 0.1  # the paper's largest; farther apart, values have nothing in common

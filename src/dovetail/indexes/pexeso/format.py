@@ -20,19 +20,17 @@ Of one with dense vectors, the texts lie in clusters:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.pexeso.core import Parameters, space_of
 
 NAME = "pexeso"
 VERSION = 1
 
-Array = npt.NDArray[Any]
 _SPARSE = ("list_starts", "list_places", "list_weights")
 _DENSE = ("cluster_starts", "centres", "radii", "basis", "heads", "vectors")
 

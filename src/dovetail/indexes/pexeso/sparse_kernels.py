@@ -7,14 +7,12 @@ Where the query's rest is shorter than the least product, a vector that stands i
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled, int64
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 _STEPS = 127  # of a weight in a list; the eighth bit is its sign
 _SLACK = 1e-5  # of products, for float32

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.segment import SegmentWriter
+from dovetail._types import Array
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.core import pairs_of
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
-Array = npt.NDArray[Any]
 _HASHES = 1 << 32
 _NEEDED = 4  # times the bytes of the tokens, to sort all of their pieces at once
 _MOST_PARTS = 64

@@ -9,18 +9,16 @@ what is found by chance does not survive the learning of a program.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.indexes.pieces.kernels import expand, pair_pieces
-from dovetail.indexes.tokens.core import as_buffers
 from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.normalise import characters
+from dovetail.normalise.hashing import as_buffers
 
-Array = npt.NDArray[Any]
 _AT_ONCE = 1 << 22  # bytes of tokens that are cut together
 
 

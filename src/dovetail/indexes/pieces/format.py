@@ -7,18 +7,15 @@ piece_groups   the groups of the tokens pack that hold it, ascending for each pi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 
 NAME = "pieces"
 VERSION = 1
-
-Array = npt.NDArray[Any]
 
 
 def write(pack: PackWriter, parts: Sequence[Array]) -> None:

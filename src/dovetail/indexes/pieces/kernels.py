@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled, int64
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 _LETTER, _DIGIT = 1, 2
 _LONGEST = 200  # bytes: longer values are prose

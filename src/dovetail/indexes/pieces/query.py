@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment
+from dovetail._types import Array
 from dovetail.indexes.pieces.format import NAME, VERSION, PieceArrays
 from dovetail.indexes.pieces.kernels import count_holders, sharing, sum_weights
 from dovetail.indexes.tokens import TokenReader
 from dovetail.normalise import characters
-
-Array = npt.NDArray[Any]
 
 
 class PieceReader:

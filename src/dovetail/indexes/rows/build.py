@@ -9,15 +9,14 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
 from dovetail._storage.spill import Records, write_records
+from dovetail._types import Array
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.rows import format as rows_format
 from dovetail.indexes.rows.core import RowLayout
@@ -25,8 +24,6 @@ from dovetail.indexes.rows.format import RowPackWriter
 from dovetail.indexes.rows.kernels import write_cells
 from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import running_sum
-
-Array = npt.NDArray[Any]
 
 _TYPES = {"tokens": pa.large_string(), "codes": pa.int32()}
 _AT_ONCE = 1 << 24  # bytes of pieces that are worked on together: many small ones, or one

@@ -8,12 +8,10 @@ who checks a candidate row reads one place in memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,16 @@ cells           for every table its rows, for every row its cells (see core)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.rows.core import RowLayout
 
 NAME = "rows"
 VERSION = 1
-
-Array = npt.NDArray[Any]
 
 
 class RowPackWriter:

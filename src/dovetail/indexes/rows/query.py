@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from dovetail._storage.segment import Segment, SegmentWriter
+from dovetail._types import Array
 from dovetail.indexes.rows.format import NAME, VERSION, RowArrays
 from dovetail.indexes.rows.kernels import read_codes
 from dovetail.indexes.tokens import TokenReader
-
-Array = npt.NDArray[Any]
 
 
 class RowReader:

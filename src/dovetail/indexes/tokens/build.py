@@ -12,17 +12,15 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
+from dovetail._types import Array
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import format as tokens_format
-from dovetail.indexes.tokens.core import as_buffers, hash_tokens
 from dovetail.indexes.tokens.format import TokenPackWriter, running_sum
 from dovetail.indexes.tokens.kernels import (
     gather_lists,
@@ -33,8 +31,7 @@ from dovetail.indexes.tokens.kernels import (
     transpose,
 )
 from dovetail.indexes.tokens.merge_kernels import copy_runs, merge_groups, take_lists
-
-Array = npt.NDArray[Any]
+from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 _BUCKET_BITS = 6
 _ENTRY_BYTES = 40  # what an entry costs in memory beside the bytes of its token, about

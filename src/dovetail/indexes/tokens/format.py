@@ -16,19 +16,16 @@ Ids of groups, and with them ids of tokens, rise with the number of columns that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.tokens.kernels import count_leading
 
 NAME = "tokens"
 VERSION = 1
-
-Array = npt.NDArray[Any]
 
 
 class TokenPackWriter:

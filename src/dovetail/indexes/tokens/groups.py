@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled
-
-Array = npt.NDArray[Any]
+from dovetail._types import Array
 
 _DIGIT = 11  # bits: the counts of one pass fit into the nearest cache
 _FEW = 256

@@ -8,82 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled, int64
+from dovetail._types import Array
+from dovetail.normalise.hash_kernels import P1, P2, rotate
 
-Array = npt.NDArray[Any]
-
-_P1 = np.uint64(11400714785074694791)
-_P2 = np.uint64(14029467366897019727)
-_P3 = np.uint64(1609587929392839161)
-_P4 = np.uint64(9650029242287828579)
-_P5 = np.uint64(2870177450012600261)
 _AT_ONCE = 512  # tokens looked up together: what they touch fits into a near cache
-
-
-@compiled
-def _rotate(value: Any, by: int) -> Any:
-    return (value << np.uint64(by)) | (value >> np.uint64(64 - by))
-
-
-@compiled
-def _round(accumulator: Any, lane: Any) -> Any:
-    return _rotate(accumulator + lane * _P2, 31) * _P1
-
-
-@compiled
-def _merge_round(accumulator: Any, value: Any) -> Any:
-    return (accumulator ^ _round(np.uint64(0), value)) * _P1 + _P4
-
-
-@compiled
-def _read(content: Array, at: int, width: int) -> Any:
-    """A little-endian integer of `width` bytes."""
-    value = np.uint64(0)
-    for i in range(width):
-        value |= np.uint64(content[at + i]) << np.uint64(8 * i)
-    return value
-
-
-@compiled
-def _hash_bytes(content: Array, start: int, stop: int) -> Any:
-    """XXH64 with seed 0, as its specification has it."""
-    length = stop - start
-    at = start
-    if length >= 32:
-        v1, v2, v3, v4 = _P1 + _P2, _P2, np.uint64(0), np.uint64(0) - _P1
-        while at + 32 <= stop:
-            v1 = _round(v1, _read(content, at, 8))
-            v2 = _round(v2, _read(content, at + 8, 8))
-            v3 = _round(v3, _read(content, at + 16, 8))
-            v4 = _round(v4, _read(content, at + 24, 8))
-            at += 32
-        result = _rotate(v1, 1) + _rotate(v2, 7) + _rotate(v3, 12) + _rotate(v4, 18)
-        result = _merge_round(_merge_round(_merge_round(_merge_round(result, v1), v2), v3), v4)
-    else:
-        result = _P5
-    result += np.uint64(length)
-    while at + 8 <= stop:
-        result = _rotate(result ^ _round(np.uint64(0), _read(content, at, 8)), 27) * _P1 + _P4
-        at += 8
-    if at + 4 <= stop:
-        result = _rotate(result ^ (_read(content, at, 4) * _P1), 23) * _P2 + _P3
-        at += 4
-    while at < stop:
-        result = _rotate(result ^ (np.uint64(content[at]) * _P5), 11) * _P1
-        at += 1
-    result = (result ^ (result >> np.uint64(33))) * _P2
-    result = (result ^ (result >> np.uint64(29))) * _P3
-    return result ^ (result >> np.uint64(32))
-
-
-@compiled
-def hash_strings(content: Array, offsets: Array) -> Array:
-    hashes = np.empty(len(offsets) - 1, np.uint64)
-    for i in range(len(hashes)):
-        hashes[i] = _hash_bytes(content, offsets[i], offsets[i + 1])
-    return hashes
 
 
 @compiled
@@ -132,7 +62,7 @@ def group_lists(offsets: Array, columns: Array, width: int) -> tuple[Array, Arra
         start, stop = offsets[token], offsets[token + 1]
         mixed = np.uint64(stop - start)
         for i in range(start, stop):
-            mixed = _rotate(mixed ^ (np.uint64(columns[i]) * _P2), 31) * _P1
+            mixed = rotate(mixed ^ (np.uint64(columns[i]) * P2), 31) * P1
         mixed ^= mixed >> np.uint64(29)
         slot = np.int64(mixed & np.uint64(mask))
         if stop - start == 1:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail.indexes.tokens.core import as_buffers, as_strings
+from dovetail._types import Array
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
 from dovetail.indexes.tokens.groups import ascending, weigh_groups
-from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, hash_strings, spread
-
-Array = npt.NDArray[Any]
+from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, spread
+from dovetail.normalise.hash_kernels import hash_strings
+from dovetail.normalise.hashing import as_buffers, as_strings
 
 _WORTH_A_THREAD = 20_000  # tokens
 

@@ -1,0 +1,10 @@
+"""Types that every room uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+"""A NumPy array. What its elements are is said where it is declared."""

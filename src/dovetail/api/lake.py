@@ -1,0 +1,364 @@
+"""An open index, as Python sees it. Nothing here needs Spark or Java."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail._storage.directory import Snapshot, open_snapshot
+from dovetail.catalog.records import ColumnRecord, TableRecord
+from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.graph.candidates import KeyCandidates
+from dovetail.graph.columns import LakeColumns
+from dovetail.graph.dependencies import Dependencies
+from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
+from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
+from dovetail.graph.keys import ASKED
+from dovetail.graph.nary import NaryDependencies
+from dovetail.graph.network import Graph, join_graph
+from dovetail.graph.spread import spread
+from dovetail.indexes.open_segment import OpenSegment, find_table
+from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
+from dovetail.indexes.verify import Verification, verify_index
+from dovetail.join.joined import Joined
+from dovetail.join.verb import join_with
+from dovetail.lake.listing import matches
+from dovetail.normalise import ColumnType, normalise_value
+from dovetail.results import Rows
+from dovetail.search.hits import Hit, Hits, Source
+from dovetail.search.planner import Request, search
+from dovetail.search.semantic.hit import SemanticHit
+from dovetail.tables.column_names import On
+
+
+@dataclass(frozen=True, repr=False)
+class Column:
+    """A column of a table, with its profile. `record` has all of it; `to_dict` has it as JSON."""
+
+    table: str
+    record: ColumnRecord
+
+    def __repr__(self) -> str:
+        return f"<Column {self.name} of {self.table}: {self.type}, {self.distinct:,} distinct, {self.nulls:,} nulls>"
+
+    @property
+    def name(self) -> str:
+        return self.record.column
+
+    @property
+    def type(self) -> str:
+        return self.record.type.kind
+
+    @property
+    def rows(self) -> int:
+        return self.record.rows
+
+    @property
+    def nulls(self) -> int:
+        return self.record.nulls
+
+    @property
+    def distinct(self) -> int:
+        return self.record.distinct
+
+    @property
+    def key(self) -> bool:
+        """Whether every row has a value, and no two the same."""
+        return self.record.is_key
+
+    @property
+    def sample(self) -> tuple[str, ...]:
+        return self.record.sample
+
+    def to_dict(self) -> dict[str, Any]:
+        record = self.record
+        return {
+            "column": record.column,
+            "type": record.type.kind,
+            "rows": record.rows,
+            "nulls": record.nulls,
+            "distinct": record.distinct,
+            "unique": record.is_unique,
+            "uniqueness": round(record.uniqueness, 6),
+            "key": record.is_key,
+            "raw_distinct": record.raw_distinct,
+            "min": record.minimum,
+            "max": record.maximum,
+            "mean_length": round(record.mean_length, 3),
+            "max_length": record.max_length,
+            "number_share": round(record.number_share, 6),
+            "top": [{"value": value, "rows": rows} for value, rows in record.top],
+            "sample": list(record.sample),
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """A table of the lake, or a file that is none (then `error` says why)."""
+
+    record: TableRecord
+    columns: Rows[Column]
+
+    def __repr__(self) -> str:
+        content = self.error or f"{self.rows:,} rows, columns {', '.join(column.name for column in self.columns)}"
+        return f"<Table {self.name}: {content}>"
+
+    @property
+    def name(self) -> str:
+        return self.record.table
+
+    @property
+    def rows(self) -> int:
+        return self.record.rows
+
+    @property
+    def error(self) -> str:
+        return self.record.error
+
+    def column(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownName(unknown(f"{self.name} has no column", name, [column.name for column in self.columns]))
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """One line of the list of tables."""
+
+    table: str
+    rows: int
+    columns: int
+    bytes: int
+    error: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "error": self.error or None}
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A column that holds the value that was asked for."""
+
+    table: str
+    column: str
+    type: str
+    rows: int  # in how many rows of the column it stands
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """A column found by its name."""
+
+    table: str
+    column: str
+    type: str
+    rows: int
+    nulls: int
+    distinct: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+class Lake:
+    """One generation of an index: what is there stays there while this is open, whatever a writer does."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._snapshot: Snapshot = open_snapshot(Path(path))
+        self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
+
+    def __repr__(self) -> str:
+        return f"<dovetail.Lake {self._snapshot.path} generation {self.generation}>"
+
+    @property
+    def generation(self) -> int:
+        return self._snapshot.manifest.generation
+
+    def tables(self, pattern: str = "*") -> Rows[TableLine]:
+        """One line for each table whose id matches the glob, by id."""
+        lines = []
+        for segment in self.segments:
+            rows = segment.catalog.tables.select(["table", "rows", "columns", "bytes", "error"]).to_pylist()
+            lines += [TableLine(**row) for row, alive in zip(rows, segment.alive, strict=True) if alive]
+        return Rows(sorted((line for line in lines if matches(line.table, pattern)), key=lambda line: line.table))
+
+    def table(self, name: str) -> Table:
+        segment, number = find_table(self.segments, name, "The index has no table")
+        columns = segment.catalog.columns_of(number)
+        return Table(segment.catalog.table(number), Rows(Column(name, column) for column in columns))
+
+    def search(
+        self,
+        data: Any,
+        on: str | Sequence[str] | None = None,
+        k: int | None = None,
+        *,
+        how: str = "exact",
+        tau: float | str | None = None,
+        threshold: float | str | None = None,
+        tables: str | Iterable[str] = (),
+        min_overlap: int = 1,
+        include_self: bool = False,
+        fast: bool = False,
+    ) -> Hits:
+        """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
+
+        `on` names the column to join on, or several that must match together, row by row; without it every sensible
+        column is tried. With `threshold`, everything that holds at least this share of mine is found; else the `k` (10)
+        that hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers
+        are exact but which may miss a hit.
+
+        With `how="transform"`, tables are found that join after a transformation of values, which each hit tells.
+
+        With `how="semantic"`, values match that are spelt or meant alike: at most `tau` apart, a share of the greatest
+        distance (0.06). Without `k` and `threshold`, every column in which 60 % of my rows have a match is found;
+        without `on`, for my column with most texts; `on="*"` tries each.
+        """
+        globs = (tables,) if isinstance(tables, str) else tuple(tables)
+        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast, how, tau))
+        return hits.of(Source(partial(join_with, self.segments), data))
+
+    def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
+        """`data` joined with a table of the lake, on equal values as search counts them. Rows keep my order.
+
+        `table` is its name or a hit; `lake.join(hit)` joins what was searched with. `on` is a pair of my column and
+        theirs, or one name for both, or a list of these; without it the hit's, or else the best pair is found. `.frame`
+        of the answer is of the kind that `data` is, `.table` an Arrow table of text.
+        """
+        mapping = None
+        if isinstance(data, Hit):
+            if table is not None or data.source is None:
+                raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
+            data, table = data.source.data, data
+        if isinstance(table, Hit):
+            if on is None and isinstance(table, SemanticHit):
+                mapping = dict(table.tokens)
+            on = on or table.way
+            table = table.table
+        if table is None:
+            raise InputError("lake.join needs a table of the lake: its name, or a hit.")
+        return join_with(self.segments, data, table, on, how, mapping=mapping)
+
+    def inds(
+        self,
+        *,
+        partial: float | str = 1,
+        coverage: float | str = 0.2,
+        null_columns: bool = False,
+        integers: bool = False,
+        non_unique: bool = False,
+        null_equal: bool = False,
+        nary: int = 1,
+        master: str | None = None,
+    ) -> Dependencies | NaryDependencies:
+        """The inclusion dependencies of the whole lake, best first: columns whose values all stand in another. Exact.
+
+        With `partial`, also those of which at least this share stands there. Left out are columns without values or of
+        whole numbers, referenced columns that repeat values or of which less than `coverage` is in use, unless asked
+        for. `null_equal` takes null for a value. With `nary`, dependencies of two to so many columns together.
+        `master` is a Spark master to spread the work over; without it, threads of this process find them.
+        """
+        filters = Filters(not null_columns, not integers, not non_unique, as_share(coverage))
+        question = Question(filters, as_share(partial), null_equal)
+        if nary > 1:
+            if master:
+                raise InputError("Dependencies of several columns are found in this process: leave the master out.")
+            return NaryDependencies(LakeColumns(self.segments), question, nary)
+        found = inclusions(self.segments, question)
+        return Dependencies(found, spread(self._snapshot, question, master) if master else None)
+
+    def foreign_keys(self, min_score: float = LIKELY) -> ForeignKeys:
+        """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
+
+        The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
+        """
+        return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+
+    def keys(self) -> KeyCandidates:
+        """Columns, alone or a few together, that tell the rows of their table apart, the likeliest keys first."""
+        return KeyCandidates(self.foreign_keys())
+
+    def graph(self, min_score: float = LIKELY) -> Graph:
+        """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
+        return join_graph(self.foreign_keys(min_score))
+
+    def find(self, value: str) -> Rows[Occurrence]:
+        """Every column that holds the value, as the column's own type reads it."""
+        return Rows(
+            sorted(
+                (hit for segment in self.segments for hit in _find_in(segment, value)),
+                key=lambda hit: (-hit.rows, hit.table, hit.column),
+            )
+        )
+
+    def find_columns(self, pattern: str) -> Rows[ColumnLine]:
+        """Every column whose name matches the glob, whatever the case."""
+        found = []
+        for segment in self.segments:
+            columns = segment.catalog.columns
+            for number, name in enumerate(columns["column"].to_pylist()):
+                if matches(name.casefold(), pattern.casefold()) and segment.alive[columns["table"][number].as_py()]:
+                    row = columns.slice(number, 1).select(["kind", "rows", "nulls", "distinct"]).to_pylist()[0]
+                    table = segment.names[columns["table"][number].as_py()]
+                    found.append(ColumnLine(table, name, row["kind"], row["rows"], row["nulls"], row["distinct"]))
+        return Rows(sorted(found, key=lambda line: (line.table, line.column)))
+
+    def skipped(self) -> list[Skipped]:
+        """The files that are in the catalog with an error instead of columns."""
+        return failed_tables(self._snapshot)
+
+    def info(self) -> dict[str, Any]:
+        """Generation, segments, sizes by index, settings, and the lake as a whole."""
+        manifest = self._snapshot.manifest
+        sizes: dict[str, int] = {}
+        for segment in self._snapshot.segments:
+            for name, part in segment.parts.items():
+                sizes[name] = sizes.get(name, 0) + part["bytes"]
+        return {
+            "path": str(self._snapshot.path),
+            "generation": manifest.generation,
+            "segments": len(manifest.segments),
+            "dead_tables": sum(len(ref.dead) for ref in manifest.segments),
+            **(manifest.statistics or statistics_of(self._snapshot.segments)),
+            "index_bytes": sum(sizes.values()),
+            "index_bytes_by_part": sizes,
+            "roots": list(manifest.roots),
+            "settings": manifest.settings.to_json(),
+        }
+
+
+def open(path: str | Path) -> Lake:
+    """Open the index at `path` for asking."""
+    return Lake(path)
+
+
+def verify(path: str | Path) -> Verification:
+    """Read every byte of the index at `path` and check every cross-reference."""
+    return verify_index(Path(path))
+
+
+def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:
+    types = segment.catalog.columns["type"]
+    for written in pc.unique(types).to_pylist():
+        token = normalise_value(value, ColumnType.from_json(json.loads(written)))
+        if token is None:
+            continue
+        number = int(segment.tokens.find(pa.array([token], pa.large_string()))[0])
+        if number < 0:
+            continue
+        for column in segment.tokens.columns_with(number).tolist():
+            row = segment.catalog.columns.slice(column, 1).select(["table", "column", "kind", "type"]).to_pylist()[0]
+            if row["type"] == written and segment.alive[row["table"]]:
+                rows = segment.tokens.rows_with(number, column)
+                yield Occurrence(segment.names[row["table"]], row["column"], row["kind"], rows)

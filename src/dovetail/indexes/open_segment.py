@@ -1,0 +1,96 @@
+"""An open index as search sees it: segments with their readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dovetail._storage.segment import Segment
+from dovetail._types import Array
+from dovetail.catalog import records
+from dovetail.catalog.records import CatalogReader
+from dovetail.errors import UnknownName, unknown
+from dovetail.indexes.josie import JosieReader
+from dovetail.indexes.lsh_ensemble import LshEnsembleReader
+from dovetail.indexes.mate import MateReader
+from dovetail.indexes.pexeso import PexesoReader
+from dovetail.indexes.pieces import PieceReader
+from dovetail.indexes.rows import RowReader
+from dovetail.indexes.tokens import TokenReader
+from dovetail.lake.listing import matches
+
+
+class OpenSegment:
+    """A segment with its readers, and which of its tables are alive."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+        self.catalog = CatalogReader(segment.pack(records.NAME))
+        self.tokens = TokenReader(segment)
+        self.alive = np.ones(self.catalog.tables.num_rows, bool)
+        self.alive[list(segment.ref.dead)] = False
+
+    @cached_property
+    def names(self) -> list[str]:
+        names: list[str] = self.catalog.tables["table"].to_pylist()
+        return names
+
+    @cached_property
+    def name_ranks(self) -> Array:
+        """The place of each table among all by name."""
+        ranks = np.empty(len(self.names), np.int64)
+        ranks[sorted(range(len(self.names)), key=self.names.__getitem__)] = np.arange(len(self.names))
+        return ranks
+
+    @cached_property
+    def rows(self) -> RowReader:
+        return RowReader(self.segment)
+
+    @cached_property
+    def josie(self) -> JosieReader:
+        return JosieReader(self.segment)
+
+    @cached_property
+    def sketches(self) -> LshEnsembleReader:
+        return LshEnsembleReader(self.segment)
+
+    @cached_property
+    def mate(self) -> MateReader:
+        return MateReader(self.segment)
+
+    @cached_property
+    def pieces(self) -> PieceReader:
+        return PieceReader(self.segment)
+
+    @cached_property
+    def texts(self) -> PexesoReader:
+        return PexesoReader(self.segment)
+
+    @cached_property
+    def table_of(self) -> Array:
+        """The table of each column."""
+        tables: Array = self.catalog.columns["table"].to_numpy()
+        return tables
+
+    def allowed(self, patterns: Iterable[str], but: str) -> Array:
+        """Which tables may be hits: live ones that match one of the globs, and not the file `but`."""
+        wanted = tuple(patterns)
+        tables = self.alive.copy()
+        if wanted:
+            tables &= np.array([any(matches(name, glob) for glob in wanted) for name in self.names], bool)
+        if but:
+            tables &= ~pc.equal(self.catalog.tables["path"], but).to_numpy(zero_copy_only=False)
+        return tables
+
+
+def find_table(segments: Sequence[OpenSegment], name: str, otherwise: str) -> tuple[OpenSegment, int]:
+    """The segment and number of a live table; `otherwise` begins the sentence where there is none."""
+    for segment in segments:
+        for number in np.flatnonzero(pc.equal(segment.catalog.tables["table"], name)):
+            if segment.alive[number]:
+                return segment, int(number)
+    live = sorted(n for s in segments for n, alive in zip(s.names, s.alive, strict=True) if alive)
+    raise UnknownName(unknown(otherwise, name, live))

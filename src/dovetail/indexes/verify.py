@@ -1,0 +1,94 @@
+"""Finds any flipped byte and any broken cross-reference of an index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dovetail._storage.directory import newest_manifest
+from dovetail._storage.manifest import Manifest
+from dovetail._storage.segment import Segment, SegmentRef
+from dovetail.catalog import records
+from dovetail.catalog.records import CatalogReader
+from dovetail.errors import FormatMismatch, IndexDamaged
+from dovetail.indexes.registry import INDEXES
+from dovetail.indexes.statistics import statistics_of
+from dovetail.indexes.tokens import TokenReader
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was looked at, and every problem as a sentence. No problem: the index is whole."""
+
+    generation: int
+    segments: int
+    tables: int
+    bytes: int
+    problems: tuple[str, ...]
+
+
+def verify_index(path: Path) -> Verification:
+    """Read every byte. Goes on after a broken segment, so that all damage is named at once."""
+    try:
+        manifest = newest_manifest(path)
+    except IndexDamaged as damage:
+        return Verification(0, 0, 0, 0, (str(damage),))
+    problems: list[str] = []
+    names: Counter[str] = Counter()
+    segments = []
+    for ref in manifest.segments:
+        try:
+            segment = Segment(path / "segments", ref)
+            problems += _problems_of(segment, names)
+            segments.append(segment)
+        except (IndexDamaged, FormatMismatch) as damage:
+            problems.append(str(damage))
+        except FileNotFoundError as missing:
+            problems.append(f"{Path(str(missing.filename)).relative_to(path)}: the file is missing")
+    problems += [f"table {name} is alive {count} times" for name, count in sorted(names.items()) if count > 1]
+    if not problems:
+        problems += _wrong_statistics(manifest, segments)
+    size = sum(part["bytes"] for segment in segments for part in segment.parts.values())
+    return Verification(manifest.generation, len(manifest.segments), len(names), size, tuple(problems))
+
+
+def _problems_of(segment: Segment, names: Counter[str]) -> Iterator[str]:
+    damage = segment.damage()
+    yield from damage
+    if damage:
+        return  # references of damaged bytes would only be noise
+    for index in INDEXES:
+        yield from index.check(segment)
+    catalog = CatalogReader(segment.pack(records.NAME))
+    yield from (f"{segment.ref.id}/catalog: {problem}" for problem in _catalog_problems(catalog, segment))
+    dead = set(segment.ref.dead)
+    names.update(n for i, n in enumerate(catalog.tables["table"].to_pylist()) if i not in dead)
+
+
+def _catalog_problems(catalog: CatalogReader, segment: Segment) -> Iterator[str]:
+    ref: SegmentRef = segment.ref
+    tables, columns = catalog.tables, catalog.columns
+    if tables.num_rows != ref.tables or any(number >= ref.tables for number in ref.dead):
+        yield "the manifest speaks of other tables"
+    counts = tables["columns"].to_numpy()
+    if not np.array_equal(tables["first_column"].to_numpy(), np.cumsum(counts) - counts):
+        yield "its tables do not follow each other"
+    if not np.array_equal(columns["table"].to_numpy(), np.repeat(np.arange(len(counts)), counts)):
+        yield "its columns do not belong to its tables"
+    sets = TokenReader(segment)
+    if not np.array_equal(columns["distinct"].to_numpy(), sets.set_sizes()):
+        yield "its distinct counts are not the sizes of the sets"
+    if not np.array_equal(columns["rows"].to_numpy() - columns["nulls"].to_numpy(), sets.rows()):
+        yield "its rows are not those that the sets count"
+
+
+def _wrong_statistics(manifest: Manifest, segments: list[Segment]) -> Iterator[str]:
+    """A long run states no statistics before its last commit."""
+    counted = statistics_of(segments) if manifest.statistics else {}
+    for name, number in counted.items():
+        if manifest.statistics.get(name) != number:
+            yield f"the manifest states {manifest.statistics.get(name)} {name}, the segments hold {number}"

@@ -1,0 +1,120 @@
+"""The best predicates of some tables, with the columns' names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.compute as pc
+
+from dovetail.errors import InputError
+from dovetail.join.best_predicate.coding import code_tables
+from dovetail.join.best_predicate.scores import DEFAULT, MOST_MATCH, PREFERENCES, Joined
+from dovetail.join.best_predicate.search import Predicate, best_predicates
+from dovetail.tables.query import QueryColumn, QueryTable
+
+SECONDS = 10.0
+_MOST_ARE_CODES = 0.9
+
+
+@dataclass(frozen=True)
+class ColumnPair:
+    """Columns that must be equal, by the tables' places from 0."""
+
+    left_table: int
+    left: str
+    right_table: int
+    right: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"left": self.left, "right": self.right, "left_table": self.left_table, "right_table": self.right_table}
+
+
+@dataclass(frozen=True)
+class NamedPredicate:
+    """A way to join: equal tokens in every pair of columns."""
+
+    pairs: tuple[ColumnPair, ...]
+    score: float
+    joined: Joined
+    of_codes: bool  # a column has numbers or codes, which are equal or different, not written differently
+
+    def __str__(self) -> str:
+        return self.written(("left", "right"))
+
+    def written(self, tables: Sequence[str]) -> str:
+        """In one line; with the tables' names where there are more than two."""
+        if len(self.joined.sizes) == 2:
+            return " and ".join(f"{pair.left} = {pair.right}" for pair in self.pairs)
+        return " and ".join(
+            f"{tables[pair.left_table]}.{pair.left} = {tables[pair.right_table]}.{pair.right}" for pair in self.pairs
+        )
+
+    @property
+    def shares(self) -> list[float]:
+        """Of the rows of each table, with a partner."""
+        return [mine / size for mine, size in zip(self.joined.matched, self.joined.sizes, strict=True)]
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether the values say that this is how the tables join, not chance: see docs/algorithms/schemaless.md."""
+        return self.is_key or min(self.shares) >= MOST_MATCH
+
+    @property
+    def is_key(self) -> bool:
+        return self.joined.is_likely_key if self.of_codes else self.joined.keyness == 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "pairs": [pair.to_dict() for pair in self.pairs],
+            "score": self.score,
+            "joined_rows": self.joined.rows,
+            "matched_rows": list(self.joined.matched),
+            "groups": self.joined.groups,
+        }
+
+
+@dataclass(frozen=True)
+class Predicates:
+    """The best first."""
+
+    prefer: str
+    predicates: tuple[NamedPredicate, ...]
+    complete: bool  # false where the time was over before every other predicate had been ruled out
+
+    def __len__(self) -> int:
+        return len(self.predicates)
+
+    def __getitem__(self, place: int) -> NamedPredicate:
+        return self.predicates[place]
+
+
+def named_predicates(
+    tables: Sequence[QueryTable], prefer: str | None = None, k: int = 5, seconds: float = SECONDS
+) -> Predicates:
+    """The k best, by the default preference where none is given."""
+    if prefer is not None and prefer not in PREFERENCES:
+        raise InputError(f"There is no preference {prefer!r}. The preferences are: {', '.join(PREFERENCES)}.")
+    if k < 1:
+        raise InputError(f"Found k = {k}; at least 1 predicate is asked for.")
+    coded = code_tables(tables)
+    names = [
+        [table.columns[place].name for place in each.columns] for table, each in zip(tables, coded.tables, strict=True)
+    ]
+    best = best_predicates(coded, PREFERENCES[prefer or DEFAULT], k, seconds)
+    found = [
+        _named(tuple(ColumnPair(x, names[x][a], y, names[y][b]) for x, a, y, b in each.pairs), each, tables)
+        for each in best.predicates
+    ]
+    return Predicates(prefer or DEFAULT, tuple(found), best.complete)
+
+
+def _named(pairs: tuple[ColumnPair, ...], found: Predicate, tables: Sequence[QueryTable]) -> NamedPredicate:
+    of_codes = any(_has_codes(tables[pair.left_table].column(pair.left)) for pair in pairs)
+    return NamedPredicate(pairs, found.score, found.joined, of_codes)
+
+
+def _has_codes(column: QueryColumn) -> bool:
+    """Whether most of its values have a digit, and no space."""
+    return bool(pc.mean(pc.match_substring_regex(column.tokens, r"^\S*[0-9]\S*$")).as_py() >= _MOST_ARE_CODES)

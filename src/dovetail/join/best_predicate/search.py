@@ -1,0 +1,177 @@
+"""The k best closed predicates of some tables, by the enumeration tree of their pairs of columns.
+
+Every closed predicate has one place in the tree: it extends its parent by a pair, closed under what then holds in every
+joined row, and is dropped where that closure has a pair before the added one (it stands elsewhere). Best bound first.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from dovetail.join.best_predicate.coding import Coded
+from dovetail.join.best_predicate.groups import Groups, Pair, TwoCoded
+from dovetail.join.best_predicate.many import ManyCoded, ManyGroups, spanning_trees
+from dovetail.join.best_predicate.scores import Joined, Preference, Rank
+
+_FOR_TWO = 0.3  # of the time, to search two tables at a time where there are more
+
+
+@dataclass(frozen=True)
+class Predicate:
+    pairs: tuple[Pair, ...]
+    joined: Joined
+    rank: Rank  # equals go by the number of pairs, then by the pairs
+
+    @property
+    def score(self) -> float:
+        return -self.rank[0]
+
+
+@dataclass(frozen=True)
+class Best:
+    predicates: tuple[Predicate, ...]
+    complete: bool  # false where the time was over before everything had been ruled out
+    visited: int  # predicates whose groups were made
+
+
+@dataclass(frozen=True, order=True)
+class _Child:
+    """A parent extended by a pair, counted, not yet made."""
+
+    order: tuple[Rank, tuple[Pair, ...], Pair]
+    parent: tuple[Pair, ...] = field(compare=False)
+    siblings: list[Pair] = field(compare=False)  # this one, and those that may be added after it
+    place: int = field(compare=False)
+    joined: Joined = field(compare=False)
+
+    @property
+    def pair(self) -> Pair:
+        return self.siblings[self.place]
+
+
+class Search:
+    """One search. `closed` and `bounded` switch the two prunings off, to measure what they save."""
+
+    def __init__(
+        self,
+        tables: TwoCoded | ManyCoded,
+        preference: Preference,
+        k: int,
+        seconds: float,
+        closed: bool = True,
+        bounded: bool = True,
+    ) -> None:
+        self._ends = time.perf_counter() + seconds
+        self._tables = tables
+        self._preference = preference
+        self._k = k
+        self._closed, self._bounded = closed, bounded
+        self._found: dict[tuple[Pair, ...], Predicate] = {}
+        self._noted: set[tuple[Rank, Joined]] = set()  # the k best so far; other counts are other predicates
+        self._last: Rank | None = None  # of the last of these; None while there are fewer than k
+        self._waiting: list[_Child] = []
+        self._visited = 0
+
+    def run(self, seeds: Iterable[tuple[Pair, ...]] = ()) -> Best:
+        """`seeds` are likely to be good, so that much can be ruled out at once."""
+        self._pairs = self._extend((), self._tables.root, self._tables.pairs())
+        for pairs in seeds:
+            joined = self._tables.joined(pairs)
+            if joined is not None and time.perf_counter() < self._ends:
+                self._note(joined)
+                self._make(pairs, joined)
+        while self._waiting and time.perf_counter() < self._ends:
+            self._visit(heapq.heappop(self._waiting))
+        complete = not self._waiting and not self._tables.passed_over
+        # What waits is counted; what it closes to takes a look.
+        for child in heapq.nsmallest(self._k, self._waiting):
+            self._make((*child.parent, child.pair), child.joined)
+        best = sorted(self._found.values(), key=lambda found: (found.rank, len(found.pairs), found.pairs))
+        return Best(tuple(best[: self._k]), complete, self._visited)
+
+    def _visit(self, child: _Child) -> None:
+        if self._is_hopeless(child.joined):
+            return
+        predicate, groups = self._make((*child.parent, child.pair), child.joined)
+        if self._closed and min(set(predicate.pairs) - set(child.parent)) < child.pair:
+            return  # it stands at another place of the tree, and all that extends it too
+        if not self._cannot_grow(child.joined):
+            parent = predicate.pairs if self._closed else (*child.parent, child.pair)
+            later = child.siblings[child.place + 1 :]
+            self._extend(parent, groups, [pair for pair in later if pair not in parent])
+
+    def _make(self, pairs: tuple[Pair, ...], joined: Joined) -> tuple[Predicate, Groups | ManyGroups]:
+        self._visited += 1
+        groups = self._tables.groups(pairs)
+        held = groups.closure([pair for pair in self._pairs if pair not in pairs])
+        closed = tuple(sorted((*pairs, *held)))
+        if not joined.connected:  # what holds anyway may connect the tables
+            joined = self._tables.joined(closed) or joined
+            self._note(joined)
+        predicate = Predicate(closed, joined, self._preference.rank(joined))
+        if joined.connected:
+            self._found.setdefault(closed, predicate)
+        return predicate, groups
+
+    def _extend(self, parent: tuple[Pair, ...], groups: Groups | ManyGroups, pairs: Sequence[Pair]) -> list[Pair]:
+        """Queue the children of a predicate; returns the pairs with which anything joins.
+
+        A pair that cannot be among the best here can be so nowhere below, and is left out of its siblings' pairs.
+        """
+        children = groups.children(pairs)
+        for joined in children.values():
+            self._note(joined)
+        kept = [pair for pair, joined in children.items() if not self._is_hopeless(joined)]
+        for place, pair in enumerate(kept):
+            joined = children[pair]
+            order = self._preference.best_rank(joined), parent, pair
+            heapq.heappush(self._waiting, _Child(order, parent, kept, place, joined))
+        return list(children)
+
+    def _note(self, joined: Joined) -> None:
+        if not joined.connected:
+            return
+        self._noted.add((self._preference.rank(joined), joined))
+        if len(self._noted) > self._k:
+            self._noted.remove(max(self._noted, key=lambda entry: entry[0]))
+        if len(self._noted) == self._k:
+            self._last = max(rank for rank, _ in self._noted)
+
+    def _is_hopeless(self, joined: Joined) -> bool:
+        """Whether neither it nor what extends it can be among the best."""
+        return self._bounded and self._last is not None and self._preference.best_rank(joined) > self._last
+
+    def _cannot_grow(self, joined: Joined) -> bool:
+        """The same of what extends it only. Whatever that is, it has fewer rows, or would be the same predicate."""
+        if not self._bounded or self._last is None:
+            return False
+        *most, least = self._preference.best_rank(joined)
+        last = list(self._last[:2])
+        return most > last or (most == last and least >= min(joined.rows, self._last[2] + 1))
+
+
+def best_predicates(coded: Coded, preference: Preference, k: int = 1, seconds: float = 10.0) -> Best:
+    """The k best closed predicates that connect all tables; fewer where there are no more."""
+    if len(coded.tables) == 2:
+        return Search(TwoCoded(coded), preference, k, seconds).run()
+    begun = time.perf_counter()
+    seeds = list(_seeds(coded, preference, seconds * _FOR_TWO))
+    left = seconds - (time.perf_counter() - begun)
+    return Search(ManyCoded(coded, begun + seconds), preference, k, left).run(seeds)
+
+
+def _seeds(coded: Coded, preference: Preference, seconds: float) -> Iterable[tuple[Pair, ...]]:
+    """The best of two tables at a time, put together."""
+    edges = list(itertools.combinations(range(len(coded.tables)), 2))
+    best = {}
+    for x, y in edges:
+        two = TwoCoded(replace(coded, tables=(coded.tables[x], coded.tables[y])))
+        found = Search(two, preference, 1, seconds / len(edges)).run().predicates
+        best[x, y] = [(x, a, y, b) for _, a, _, b in found[0].pairs] if found else []
+    for tree in spanning_trees(len(coded.tables)):
+        if all(best[edge] for edge in tree):
+            yield tuple(sorted(pair for edge in tree for pair in best[edge]))

@@ -1,0 +1,1 @@
+"""Search by several columns together (MATE)."""

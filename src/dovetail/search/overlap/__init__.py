@@ -1,0 +1,1 @@
+"""Search by one column: the evidence for shared values."""

@@ -1,0 +1,1 @@
+"""Search by spelling or meaning (PEXESO)."""

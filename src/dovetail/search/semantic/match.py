@@ -1,0 +1,147 @@
+"""Columns that match mine value by value, in spelling or meaning: the segments are asked one after another.
+
+Joinability counts rows: a value of mine that has a match in the column counts as often as it stands in mine. A column
+is dropped as soon as the values that are left cannot lift it to what is asked for (the paper's Lemma 7, with mismatches
+counted once for each of my values). What is told of a column that stays is always counted to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail._types import Array
+from dovetail.embedders.protocol import Sparse
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.pexeso import Matches, Space
+from dovetail.indexes.pexeso.core import Vectors, texts_among
+from dovetail.indexes.pexeso.kernels import count_columns
+from dovetail.tables.query import QueryColumn
+
+_PARTS = 4  # into which the values are cut that are asked after the first columns can be dropped
+
+
+@dataclass(frozen=True)
+class SimilarMatch:
+    """A column, and how many rows and distinct values of mine have a match in it."""
+
+    segment: OpenSegment
+    column: int
+    rows: int
+    values: int
+    near: Matches  # of the whole segment
+
+    @property
+    def table(self) -> str:
+        return self.segment.names[int(self.segment.table_of[self.column])]
+
+    @property
+    def order(self) -> tuple[int, int, str, int]:
+        """Most rows first, then most values; ties by table, then by the column's place in it."""
+        return (-self.rows, -self.values, self.table, self.column)
+
+    def mapping(self) -> tuple[Array, Array, Array]:
+        """My values that have a match, ascending, the nearest token for each, and how far it is."""
+        members = self.segment.tokens.set_of(self.column)[0]
+        inside = np.isin(self.near.tokens, members)
+        queries, tokens, distances = (
+            part[inside] for part in (self.near.queries, self.near.tokens, self.near.distances)
+        )
+        # Of equally near ones the first by name: ids are another segment's business.
+        names = np.argsort(np.argsort(np.array(self.segment.tokens.tokens(tokens).to_pylist(), object)))
+        order = np.lexsort((names, distances, queries))
+        found, first = np.unique(queries[order], return_index=True)
+        return found, tokens[order][first], distances[order][first]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """My values as vectors; those that are no texts only match their equals."""
+
+    column: QueryColumn
+    texts: Array  # places among the column's tokens
+    codes: Array
+    vectors: Vectors
+
+    @classmethod
+    def of(cls, column: QueryColumn, space: Space) -> Asked:
+        marks = texts_among(column.tokens)
+        texts = np.flatnonzero(marks)
+        return cls(column, texts, np.flatnonzero(~marks), space.vectors(column.tokens.take(pa.array(texts))))
+
+    def some(self, places: Array) -> Vectors:
+        """The vectors of some of the texts."""
+        return self.vectors.take(places) if isinstance(self.vectors, Sparse) else self.vectors[places]
+
+
+def similar(
+    segments: Sequence[OpenSegment], asked: Asked, tau: float, k: int | None, least: int, columns: list[Array]
+) -> list[SimilarMatch]:
+    """The columns in which at least `least` rows of mine have a match within `tau`: all, or the `k` best. Exact."""
+    found: list[SimilarMatch] = []
+    for segment, allowed in zip(segments, columns, strict=True):
+        found = sorted([*found, *_in_segment(segment, asked, tau, k, least, allowed)], key=lambda match: match.order)
+        if k is not None:
+            found = found[:k]
+            # What has fewer rows than the last of the k so far need not be looked at in the other segments.
+            least = max(least, found[-1].rows) if len(found) == k else least
+    return found
+
+
+def _in_segment(
+    segment: OpenSegment, asked: Asked, tau: float, k: int | None, least: int, allowed: Array
+) -> list[SimilarMatch]:
+    count = _Count(segment, asked.column.counts)
+    equal = segment.texts.equal(asked.column.tokens.take(pa.array(asked.codes)))
+    found = [Matches(asked.codes[equal.queries], equal.tokens, equal.distances)]
+    count.add(found[0])
+    weights = asked.column.counts[asked.texts]
+    left = int(weights.sum())
+    order = np.argsort(-weights, kind="stable")  # what counts most first: columns drop out sooner
+    alive = allowed
+    for part in _parts(order, weights, left - least):
+        near = segment.texts.near(asked.some(part), tau, alive)
+        found.append(Matches(asked.texts[part][near.queries], near.tokens, near.distances))
+        count.add(found[-1])
+        left -= int(weights[part].sum())
+        alive = allowed & (count.rows + left >= max(least, _kth(count.rows[allowed], k)))
+        if not alive.any():
+            return []
+    near = Matches.joined(found)
+    chosen = np.flatnonzero(alive & (count.rows >= max(least, 1)))
+    return [SimilarMatch(segment, int(c), int(count.rows[c]), int(count.values[c]), near) for c in chosen]
+
+
+def _parts(order: Array, weights: Array, spare: int) -> list[Array]:
+    """The values in parts: those whose mismatch no column can be dropped for, then the others."""
+    first = int(np.searchsorted(np.cumsum(weights[order]), max(spare, 0), side="right")) + 1
+    rest = np.array_split(order[first:], _PARTS)
+    return [part for part in (order[:first], *rest) if len(part)]
+
+
+def _kth(rows: Array, k: int | None) -> int:
+    """The rows that the k-th best column has so far: the k-th best will have no fewer."""
+    return 0 if k is None or k > len(rows) else int(np.partition(rows, len(rows) - k)[len(rows) - k])
+
+
+class _Count:
+    """Rows and values of mine that have a match, for every column of a segment."""
+
+    def __init__(self, segment: OpenSegment, counts: Array) -> None:
+        self._arrays = segment.tokens.arrays
+        self._counts = counts
+        columns = self._arrays.columns
+        self.rows, self.values = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
+        self._last = np.full(columns, -1, np.int64)
+
+    def add(self, near: Matches) -> None:
+        """Pairs of a query's follow each other, and a query comes in one call only."""
+        arrays = self._arrays
+        groups = np.searchsorted(arrays.group_tokens, near.tokens, side="right") - 1
+        count_columns(
+            near.queries, groups, self._counts, arrays.posting_offsets, arrays.posting_columns,
+            self.rows, self.values, self._last,
+        )  # fmt: skip

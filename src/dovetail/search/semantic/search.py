@@ -1,0 +1,178 @@
+"""Search by spelling or meaning: my column, the thresholds, and hits with their mapping."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dovetail._types import Array
+from dovetail.errors import InputError
+from dovetail.indexes.lsh_ensemble.core import least_overlap
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.pexeso.core import MOST_TAU, Space, texts_among
+from dovetail.search.engine import columns_of
+from dovetail.search.hits import Hits
+from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
+from dovetail.search.semantic.hit import Mapped, SemanticHit
+from dovetail.search.semantic.match import Asked, SimilarMatch, similar
+from dovetail.tables.query import QueryColumn, QueryTable
+
+if TYPE_CHECKING:
+    from dovetail.search.planner import Request
+
+
+TAU = 0.06  # the paper's
+THRESHOLD = Fraction(6, 10)
+EVERY = "*"
+_NEAREST = 3
+
+
+def search_semantic(
+    segments: Sequence[OpenSegment], request: Request, threshold: Fraction | None, table: QueryTable, allowed: list[Any]
+) -> Hits:
+    """Where neither `k` nor a threshold is named, all columns at the paper's threshold."""
+    begun = time.perf_counter()
+    tau = _checked_tau(request)
+    if request.k is None and threshold is None:
+        threshold = THRESHOLD
+    columns = columns_of(segments, allowed)
+    found: list[tuple[SimilarMatch, Asked]] = []
+    nearest: list[tuple[SimilarMatch, Asked]] = []
+    asked_all = [Asked.of(column, _space(segments)) for column in _chosen(table, request.on)] if segments else []
+    for asked in asked_all:
+        rows = int(asked.column.counts.sum())
+        least = 1 if threshold is None else max(1, least_overlap(threshold, rows))
+        found += [(match, asked) for match in similar(segments, asked, tau, request.k, least, columns)]
+    if not found:
+        for asked in asked_all:
+            nearest += [(match, asked) for match in similar(segments, asked, tau, _NEAREST, 1, columns)]
+    best, near = (_best_of_each(pairs, len(asked_all) > 1) for pairs in (found, nearest))
+    hits = [_hit(match, asked, rank, tau) for rank, (match, asked) in enumerate(best[: request.k], 1)]
+    nothing = "" if hits else _nothing(table, asked_all, tau, threshold)
+    closest = [_hit(match, asked, 0, tau) for match, asked in near[:_NEAREST]]
+    note = _note(asked_all) if hits or asked_all else ""
+    return Hits(hits, table.name, "semantic", True, time.perf_counter() - begun, nothing, closest, note)
+
+
+def _space(segments: Sequence[OpenSegment]) -> Space:
+    return segments[0].texts.space
+
+
+def _checked_tau(request: Request) -> float:
+    try:
+        tau = TAU if request.tau is None else float(request.tau)
+    except ValueError:
+        raise InputError(f"tau is {request.tau!r}; it must be a share such as 0.06.") from None
+    if not 0 < tau <= MOST_TAU:
+        raise InputError(
+            f"tau is {request.tau}; it must be above 0 and at most {MOST_TAU}: a share of the greatest distance, e.g. "
+            "0.06 for 6 %."
+        )
+    return tau
+
+
+def _chosen(table: QueryTable, on: str | Sequence[str] | None) -> list[QueryColumn]:
+    """The named column; without a name the one with the most distinct texts; with * each that has any."""
+    texts = {column.name: int(texts_among(column.tokens).sum()) for column in table.columns}
+    some = [column for column in table.columns if texts[column.name]]
+    if on is None or on == EVERY:
+        if not some:
+            raise InputError(f"{table.name} has no column of texts: numbers and short codes are for exact search.")
+        return some if on == EVERY else [max(some, key=lambda column: texts[column.name])]
+    if not isinstance(on, str):
+        if len(on) != 1:
+            raise InputError("Search by meaning takes one column: name one, or * to try each.")
+        on = on[0]
+    column = table.column(on)
+    if not texts[column.name]:
+        raise InputError(
+            f"{column.name} of {table.name} has no texts: numbers and short codes are for exact search, without "
+            "--how semantic."
+        )
+    return [column]
+
+
+def _best_of_each(pairs: list[tuple[SimilarMatch, Asked]], several: bool) -> list[tuple[SimilarMatch, Asked]]:
+    """Best first; where several columns of mine were asked, by their share, and each table once."""
+    if not several:
+        return pairs
+    best: dict[str, tuple[SimilarMatch, Asked]] = {}
+    for pair in sorted(pairs, key=lambda pair: (-pair[0].rows / int(pair[1].column.counts.sum()), pair[0].order)):
+        best.setdefault(pair[0].table, pair)
+    return list(best.values())
+
+
+def _note(asked: list[Asked]) -> str:
+    codes = sum(len(one.codes) for one in asked)
+    if not codes:
+        return ""
+    values = sum(one.column.size for one in asked)
+    return f"{codes:,} of {values:,} values are numbers or short codes: only equal ones match them."
+
+
+def _nothing(table: QueryTable, asked: list[Asked], tau: float, threshold: Fraction | None) -> str:
+    mine = table.name if len(asked) != 1 else f"{asked[0].column.name} of {table.name}"
+    if threshold is None:
+        return f"No column of the lake has a value within {tau:.1%} of one of {mine}."
+    return f"No column of the lake matches {float(threshold):.0%} of {mine} within {tau:.1%}."
+
+
+def _hit(match: SimilarMatch, asked: Asked, rank: int, tau: float) -> SemanticHit:
+    segment, query = match.segment, asked.column
+    record = segment.catalog.column(match.column)
+    number = int(segment.table_of[match.column])
+    places, tokens, distances = match.mapping()
+    members, counts = segment.tokens.set_of(match.column)
+    theirs = counts[np.searchsorted(members, tokens)].astype(np.int64)
+    mine = query.counts[places]
+    mapping = tuple(
+        Mapped(query.written[place].as_py(), matched, distance)
+        for place, matched, distance in zip(
+            places.tolist(), segment.tokens.tokens(tokens).to_pylist(), distances.tolist(), strict=True
+        )
+    )
+    unmatched = np.setdiff1d(np.arange(query.size), places)
+    distinct = np.unique(tokens)
+    several = "N:1" if len(distinct) < len(tokens) and not (theirs > 1).any() else cardinality_of(mine, theirs)
+    return SemanticHit(
+        rank=rank,
+        table=segment.names[number],
+        on=(query.name,),
+        columns=(record.column,),
+        score=match.rows / int(query.counts.sum()),
+        overlap=match.values,
+        containment=match.values / query.size,
+        jaccard=len(distinct) / (query.size + record.distinct - len(distinct)),
+        query_size=query.size,
+        column_size=record.distinct,
+        exact=True,
+        cardinality=several,
+        query_rows=query.rows,
+        matched_rows=match.rows,
+        table_rows=record.rows,
+        matched_table_rows=int(counts[np.searchsorted(members, distinct)].sum()),
+        joined_rows=int(mine @ theirs),
+        matched=_shown(query, places),
+        unmatched=_shown(query, unmatched),
+        only_there=_only_there(segment, members, counts, distinct),
+        brings=tuple(c.column for c in segment.catalog.columns_of(number) if c.column != record.column),
+        joinability=match.rows / int(query.counts.sum()),
+        tau=tau,
+        mapping=mapping,
+        tokens=tuple(zip(query.tokens.take(places).to_pylist(), (pair.matched for pair in mapping), strict=True)),
+    )
+
+
+def _shown(query: QueryColumn, places: Array) -> tuple[str, ...]:
+    most = places[np.argsort(-query.counts[places], kind="stable")][:SHOWN]
+    return tuple(shorten(value) for value in query.written.take(most).to_pylist())
+
+
+def _only_there(segment: OpenSegment, members: Array, counts: Array, met: Array) -> tuple[str, ...]:
+    alone = ~np.isin(members, met)
+    most = np.flatnonzero(alone)[np.argsort(-counts[alone].astype(np.int64), kind="stable")][:SHOWN]
+    return tuple(shorten(value) for value in segment.tokens.tokens(members[most]).to_pylist())

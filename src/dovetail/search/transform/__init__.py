@@ -1,0 +1,1 @@
+"""Search after a transformation (Auto-Join)."""

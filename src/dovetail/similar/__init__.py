@@ -1,0 +1,1 @@
+"""Which texts are similar: proposals for joins by similarity."""

@@ -1,0 +1,188 @@
+"""What speaks against two texts being the same, beyond how many tokens they share.
+
+- words that one has and the other has not, spelled alike or not: a text with more words than the key is likelier to be
+  something else than one with fewer;
+- numbers that differ;
+- words that tell keys apart: where two keys differ in one word only, `stakes` and `oaks`, a text that differs from a
+  key in these words is another thing. Such pairs of words are learned from the keys alone (the negative rules of
+  Auto-FuzzyJoin, doi:10.1145/3448016.3452824).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail._compile import compiled
+from dovetail._types import Array
+from dovetail.similar.texts import Words
+
+_MOST_WORDS = 12  # of a key, from which rules are learned
+_MOST_ALIKE = 40  # keys that differ in one word: of more, these are enough
+
+
+def rules_of(keys: Words) -> Array:
+    """The pairs of words that tell two keys apart, as ascending numbers."""
+    rests, gone = _left_out(keys.first, keys.hashes, _MOST_WORDS)
+    order = np.lexsort((gone, rests))
+    return np.unique(_pairs(rests[order], gone[order], _MOST_ALIKE))
+
+
+@compiled
+def _left_out(first: Array, hashes: Array, most: int) -> tuple[Array, Array]:
+    """For every word of every key what is left without it, in any order of words, and the word."""
+    rests, gone = np.empty(len(hashes), np.uint64), np.empty(len(hashes), np.uint64)
+    size = 0
+    for text in range(len(first) - 1):
+        if not 1 < first[text + 1] - first[text] <= most:
+            continue
+        total = np.uint64(0)
+        for word in range(first[text], first[text + 1]):
+            total += hashes[word]
+        for word in range(first[text], first[text + 1]):
+            rests[size], gone[size] = total - hashes[word], hashes[word]
+            size += 1
+    return rests[:size], gone[:size]
+
+
+@compiled
+def _pair(a: Any, b: Any) -> Any:
+    """One number for two words, whatever their order."""
+    return (a + b) ^ ((a ^ b) * np.uint64(11400714785074694791))
+
+
+@compiled
+def _pairs(rests: Array, gone: Array, most: int) -> Array:
+    found = np.empty(len(rests) * 4 + 64, np.uint64)
+    size, begun = 0, 0
+    for place in range(len(rests)):
+        if rests[place] != rests[begun]:
+            begun = place
+        for other in range(begun, min(place, begun + most)):
+            if gone[other] != gone[place] and size < len(found):
+                found[size] = _pair(gone[other], gone[place])
+                size += 1
+    return found[:size]
+
+
+@compiled
+def weigh_doubts(
+    candidates: Array, similarity: Array, codes: Array, starts: Array, first: Array, hashes: Array, weights: Array,
+    k_codes: Array, k_starts: Array, k_first: Array, k_hashes: Array, k_weights: Array, rules: Array,
+    of_value: float, of_key: float, of_numbers: float, of_rule: float, distance: Array,
+) -> None:  # fmt: skip
+    """The distance of each candidate: 1 - similarity, and what each doubt adds."""
+    most = 1
+    for text in range(len(first) - 1):
+        most = max(most, first[text + 1] - first[text])
+    for text in range(len(k_first) - 1):
+        most = max(most, k_first[text + 1] - k_first[text])
+    mine, theirs = np.empty(most, np.float32), np.empty(most, np.float32)
+    for text in range(len(candidates)):
+        for place in range(candidates.shape[1]):
+            key = candidates[text, place]
+            if key < 0:
+                break
+            a, a_end, b, b_end = first[text], first[text + 1], k_first[key], k_first[key + 1]
+            _align(a, a_end, b, b_end, codes, starts, hashes, k_codes, k_starts, k_hashes, mine, theirs)
+            numbers = _has_number(a, a_end, codes, starts, mine) and _has_number(b, b_end, k_codes, k_starts, theirs)
+            told = _told_apart(a, a_end, b, b_end, hashes, k_hashes, mine, theirs, rules)
+            distance[text, place] = (
+                1.0 - similarity[text, place]
+                + of_value * _unmatched(a, a_end, weights, mine) + of_key * _unmatched(b, b_end, k_weights, theirs)
+                + of_numbers * numbers + of_rule * told
+            )  # fmt: skip
+
+
+@compiled
+def _align(
+    a: int, a_end: int, b: int, b_end: int, codes: Array, starts: Array, hashes: Array, k_codes: Array, k_starts: Array,
+    k_hashes: Array, mine: Array, theirs: Array,
+) -> None:  # fmt: skip
+    """How well each word is matched by one of the other text, between 0 and 1: equal words first, then the likest."""
+    mine[: a_end - a] = 0.0
+    theirs[: b_end - b] = 0.0
+    for i in range(a, a_end):
+        for j in range(b, b_end):
+            if theirs[j - b] == 0.0 and hashes[i] == k_hashes[j]:
+                mine[i - a] = theirs[j - b] = 1.0
+                break
+    while True:
+        best, best_i, best_j = np.float32(0.4), -1, -1
+        for i in range(a, a_end):
+            for j in range(b, b_end):
+                if mine[i - a] == 0.0 and theirs[j - b] == 0.0:
+                    like = _alike(codes, starts[i], starts[i + 1], k_codes, k_starts[j], k_starts[j + 1])
+                    if like > best:
+                        best, best_i, best_j = like, i, j
+        if best_i < 0:
+            return
+        mine[best_i - a] = theirs[best_j - b] = best
+
+
+@compiled
+def _alike(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int) -> Any:
+    """Dice's coefficient of the trigrams of two words; more for a beginning or an initial; 0 for numbers."""
+    if a[i] - 48 < 10 or b[j] - 48 < 10:
+        return np.float32(0)
+    size, other = i_end - i, j_end - j
+    common = 0
+    for x in range(-1, size - 1):
+        for y in range(-1, other - 1):
+            same = True
+            for k in range(3):
+                c = a[i + x + k] if 0 <= x + k < size else np.uint32(32)
+                d = b[j + y + k] if 0 <= y + k < other else np.uint32(32)
+                if c != d:
+                    same = False
+                    break
+            if same:
+                common += 1
+                break
+    like = np.float32(2 * common / (size + other))
+    shorter = min(size, other)
+    begins = True
+    for k in range(shorter):
+        if a[i + k] != b[j + k]:
+            begins = False
+            break
+    if begins:
+        return max(like, np.float32(0.5 if shorter == 1 else 0.6))
+    return like
+
+
+@compiled
+def _unmatched(a: int, a_end: int, weights: Array, matched: Array) -> Any:
+    """The share of a text's words, by weight, that have no match."""
+    total, alone = np.float32(1e-9), np.float32(0)
+    for word in range(a, a_end):
+        total += weights[word]
+        alone += weights[word] * (np.float32(1) - matched[word - a])
+    return alone / total
+
+
+@compiled
+def _has_number(a: int, a_end: int, codes: Array, starts: Array, matched: Array) -> bool:
+    """Whether a word with a digit has no match."""
+    for word in range(a, a_end):
+        if matched[word - a] == 0.0:
+            for place in range(starts[word], starts[word + 1]):
+                if codes[place] - 48 < 10:
+                    return True
+    return False
+
+
+@compiled
+def _told_apart(
+    a: int, a_end: int, b: int, b_end: int, hashes: Array, k_hashes: Array, mine: Array, theirs: Array, rules: Array
+) -> bool:
+    """Whether a word of either, which the other has not, tell keys apart."""
+    for i in range(a, a_end):
+        for j in range(b, b_end):
+            if mine[i - a] < 1.0 and theirs[j - b] < 1.0:
+                pair = _pair(hashes[i], k_hashes[j])
+                at = np.searchsorted(rules, pair)
+                if at < len(rules) and rules[at] == pair:
+                    return True
+    return False

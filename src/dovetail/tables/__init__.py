@@ -1,0 +1,1 @@
+"""Tables that a user gives: files, frames and tables of the lake, as columns of tokens."""

@@ -1,0 +1,106 @@
+"""How much of a table's key a program reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from dovetail.transform.matches import Values, column_values
+from dovetail.transform.operators import Constant, Extract, Program
+from dovetail.transform.text import join_keys
+
+_KEY_SHARE = 0.8  # distinct among the values that are there; real keys have a few doubles
+_FILLED_SHARE = 0.5
+_MOST_LEFT = 20_000  # rows of the target among which further examples are looked for
+
+
+class Table:
+    """Columns of raw text, and what is worked out about them once. Matches are looked for among the `sampled` rows."""
+
+    def __init__(self, columns: Mapping[str, Sequence[str | None]], sampled: Sequence[int] | None = None) -> None:
+        self.columns = columns
+        self.rows = len(next(iter(columns.values()), ()))
+        self.sampled = range(self.rows) if sampled is None else sampled
+        self._values: dict[str, Values] = {}
+
+    def values(self, name: str) -> Values:
+        if name not in self._values:
+            self._values[name] = column_values(name, self.columns[name], self.sampled)
+        return self._values[name]
+
+    def key_columns(self) -> list[str]:
+        """The columns whose values are nearly distinct; all, where there is no such column."""
+        found = []
+        for name, column in self.columns.items():
+            filled = [text for text in column if text]
+            if len(filled) >= _FILLED_SHARE * self.rows and len(set(filled)) >= _KEY_SHARE * len(filled):
+                found.append(name)
+        return found or list(self.columns)
+
+    def is_numeric(self, name: str) -> bool:
+        """Mostly digits, which say little when they are equal: counts, years, row numbers."""
+        text = "".join(self.values(name).texts)
+        return sum(map(str.isdigit, text)) > sum(map(str.isalpha, text))
+
+    def take(self, rows: Sequence[int]) -> Table:
+        return Table({name: [column[row] for row in rows] for name, column in self.columns.items()})
+
+
+class Coverage:
+    """The keys of a target column, and which of them programs over the source's rows reach."""
+
+    def __init__(self, source: Table, target: Table, key: str) -> None:
+        self.source, self.target = source, target
+        self._keys = join_keys(target.columns[key])
+        self._filled = sum(key is not None for key in self._keys)
+        self._parts: dict[Extract, list[str | None]] = {}
+        self._reached: dict[Program, tuple[list[str | None], set[str]]] = {}
+
+    @cached_property
+    def wanted(self) -> set[str]:
+        return {key for key in self._keys if key}
+
+    @property
+    def size(self) -> int:
+        return len(self.wanted)
+
+    def outputs(self, program: Program) -> list[str | None]:
+        """The join key that the program gives for each row of the source."""
+        return self._run(program)[0]
+
+    def reached(self, programs: Sequence[Program]) -> set[str]:
+        """The keys that the programs reach together."""
+        return set().union(*(self._run(program)[1] for program in programs))
+
+    def score(self, program: Program) -> float:
+        """The share of the target's keys that are reached, less where they are not quite keys."""
+        return len(self.reached([program])) / max(min(self._filled, self.source.rows), 1)
+
+    def share(self, program: Program) -> float:
+        """The same of the keys that could be reached, when the source has fewer rows than the target has keys."""
+        possible = min(self.size, len({key for key in self.outputs(program) if key}))
+        return len(self.reached([program])) / max(possible, 1)
+
+    def left(self, programs: Sequence[Program]) -> tuple[Table, Table]:
+        """The rows of source and target that the programs leave without a partner."""
+        outputs = [self.outputs(program) for program in programs]
+        source = [row for row in range(self.source.rows) if not any(keys[row] in self.wanted for keys in outputs)]
+        reached = self.reached(programs)
+        target = [row for row, key in enumerate(self._keys) if key and key not in reached]
+        return self.source.take(source), self.target.take(target[:_MOST_LEFT])
+
+    def _run(self, program: Program) -> tuple[list[str | None], set[str]]:
+        if program not in self._reached:
+            parts = [self._part(step) for step in program.steps]
+            joined = ["".join(row) if None not in row else None for row in zip(*parts, strict=True)]
+            keys = join_keys(joined)
+            self._reached[program] = keys, {key for key in keys if key} & self.wanted
+        return self._reached[program]
+
+    def _part(self, step: Extract | Constant) -> list[str | None]:
+        if isinstance(step, Constant):
+            return [step.text] * self.source.rows
+        if step not in self._parts:
+            column = self.source.columns[step.column]
+            self._parts[step] = [step.apply(text) if text else None for text in column]
+        return self._parts[step]

@@ -1,0 +1,259 @@
+"""From two tables to the programs that join them: example sets, both directions, ranking, several programs together."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dovetail.transform.candidates import Example
+from dovetail.transform.coverage import Coverage, Table
+from dovetail.transform.matches import Group, Pair, match, match_together
+from dovetail.transform.operators import Extract, Program
+from dovetail.transform.plausible import cuts_numbers
+from dovetail.transform.sample import SCORED_ROWS, rates, sample
+from dovetail.transform.search import Learned, Slot, learn, learn_piece
+
+_MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
+_NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
+_EXAMPLE_SETS = ((3, 8, 2), (3, 24, 4), (2, 8, 2), (2, 24, 4), (1, 24, 6))
+"""Size, of how many of the best pairs, how often. One example teaches a piece of a column, as it is."""
+_ENOUGH = 0.97  # of the target's keys: nothing better is looked for
+_VERY_GOOD = 0.9  # other pairs of columns are not tried
+_GOOD = 0.8  # whole rows are not tried
+_LEAST_COVERAGE = 0.1  # of the smaller table's keys: less is no join
+_NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
+_SIMPLE_COST = 1.3  # a program of one plain step is believed as soon as it makes its examples
+MOST_PROGRAMS = 6
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The table that is transformed, and the table with the key; `reversed` where the left one has the key."""
+
+    source: Table
+    target: Table
+    reversed: bool
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """Programs over the source's columns whose values are keys of the target, the best first."""
+
+    programs: tuple[Program, ...]
+    source: str  # the column whose values were matched with the key's
+    target: str
+    reversed: bool  # the right table is transformed, to meet a key of the left one
+    key: Program | None = None  # what is taken of the key, where it is composite
+
+    def keys_of(self, target: Mapping[str, Sequence[str | None]]) -> Sequence[str | None]:
+        """What the programs must make: the key's column, or a part of it."""
+        return target[self.target] if self.key is None else self.key.apply(target)
+
+
+Columns = Mapping[str, Sequence[str | None]]
+
+
+def discover(
+    left: Columns, right: Columns, only_equal: bool = False, most_programs: int = MOST_PROGRAMS
+) -> Discovery | None:
+    """The programs that join two tables of raw text; None where no program joins enough of them.
+
+    With `only_equal`, the only program that is tried is the one that leaves a column as it is.
+    """
+    directions = _directions(left, right)
+    chosen: tuple[float, Direction, Group, Learned] | None = None
+    for direction, group in itertools.chain(_groups(directions), _joint_groups(directions)):
+        if group.weight == 0.0 and (only_equal or (chosen and chosen[0] >= _GOOD)):
+            break
+        coverage = _coverage(direction, group.target)
+        found = _unchanged(group) if only_equal else _best_program(direction, group, coverage)
+        if found is None:
+            continue
+        score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
+        if chosen is None or score > chosen[0]:
+            chosen = (score, direction, group, found)
+        if score >= _VERY_GOOD:
+            break
+    if chosen is None:
+        return None
+    score, direction, group, found = chosen
+    coverage = _coverage(direction, group.target)
+    if coverage.share(found.program) < _LEAST_COVERAGE:
+        return None
+    most = 1 if only_equal else most_programs
+    programs = _with_more(direction, group, coverage, found.program, most)
+    return Discovery(programs, group.source, group.target, direction.reversed)
+
+
+def likely_columns(left: Columns, right: Columns) -> tuple[str, str, bool] | None:
+    """The source column and the key that q-grams match best, and whether the right table is the source.
+
+    The key is that of the table with more rows: the fuller the keys, the clearer that the second is farther.
+    """
+    fuller = [each for each in _directions(left, right) if each.target.rows >= each.source.rows]
+    for direction, group in _groups(fuller[:1], Table.key_columns):
+        return group.source, group.target, direction.reversed
+    return None
+
+
+def _directions(left: Columns, right: Columns) -> list[Direction]:
+    sizes = [len(next(iter(table.values()), ())) for table in (left, right)]
+    forth = Direction(*_sampled((left, right), rates(sizes[0], sizes[1])), reversed=False)
+    back = Direction(*_sampled((right, left), rates(sizes[1], sizes[0])), reversed=True)
+    if (len(back.source.sampled), len(back.target.sampled)) == (len(forth.target.sampled), len(forth.source.sampled)):
+        back = Direction(forth.target, forth.source, reversed=True)  # the same samples: sorted once
+    return [forth, back]
+
+
+def _sampled(tables: tuple[Columns, Columns], at: tuple[float, float]) -> tuple[Table, Table]:
+    found = [
+        Table(table, sample(len(next(iter(table.values()), ())), rate)) for table, rate in zip(tables, at, strict=True)
+    ]
+    return found[0], found[1]
+
+
+def _coverage(direction: Direction, key: str) -> Coverage:
+    """Of all keys of the target, by some rows of the source."""
+    rows = sample(direction.source.rows, SCORED_ROWS / max(direction.source.rows, 1))
+    source = direction.source if len(rows) == direction.source.rows else direction.source.take(rows)
+    return Coverage(source, direction.target, key)
+
+
+def _groups(
+    directions: Sequence[Direction], columns: Callable[[Table], list[str]] | None = None
+) -> Iterator[tuple[Direction, Group]]:
+    """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
+    found = []
+    for direction in directions:
+        for key in direction.target.key_columns():
+            target = direction.target.values(key)
+            for column in direction.source.columns if columns is None else columns(direction.source):
+                source = direction.source.values(column)
+                if source.texts and target.texts:
+                    group = match(source, target)
+                    size = min(len(source.texts), len(target.texts))
+                    if group.pairs:
+                        penalty = direction.target.is_numeric(key) + direction.source.is_numeric(column)
+                        found.append((penalty, -group.weight / size, direction.reversed, direction, group))
+    found.sort(key=lambda entry: entry[:3])
+    for penalty, weight, _, direction, group in found[:_MOST_GROUPS]:
+        if penalty > found[0][0] or weight <= _NEAR_BEST * found[0][1]:
+            yield direction, group
+
+
+def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, Group]]:
+    """Pairs by all columns of the source together."""
+    for direction in directions:
+        sources = [values for name in direction.source.columns if (values := direction.source.values(name)).texts]
+        for key in direction.target.key_columns() if len(sources) > 1 else ():
+            target = direction.target.values(key)
+            if target.texts:
+                group = match_together(sources, direction.source.columns, direction.source.sampled, target)
+                if group.pairs:
+                    yield direction, group
+
+
+def _unchanged(group: Group) -> Learned:
+    return Learned(([Extract(group.source)],), 1.0)
+
+
+def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Learned | None:
+    """The program with the best coverage, of those that the group's example sets teach.
+
+    From the matched column alone where that does well, else from whole rows too.
+    """
+    best: tuple[float, float, Learned] | None = None
+    tried = set()
+    names = list(direction.source.columns)
+    for columns in [[group.source], names][: len(names)]:
+        if best and best[0] >= _GOOD:
+            break
+        for pairs in _example_sets(group.pairs):
+            examples = [_example(direction, group, pair) for pair in pairs]
+            found = (
+                learn_piece(examples[0], group.source) if len(pairs) == 1 else learn(examples, group.source, columns)
+            )
+            if found is None or found.program in tried:
+                continue
+            tried.add(found.program)
+            found = _refined(found, coverage)
+            if not _is_believed(found, len(pairs), coverage) or cuts_numbers(found.program, direction.source.columns):
+                continue
+            rank = (coverage.score(found.program), -found.cost, found)
+            if best is None or rank[:2] > best[:2]:
+                best = rank
+            if best[0] >= _ENOUGH:
+                break
+    return best[2] if best else None
+
+
+def _is_believed(found: Learned, examples: int, coverage: Coverage) -> bool:
+    """Whether it makes more than what it was shown, or is so plain that it need not."""
+    reached = len(coverage.reached([found.program]))
+    if reached == coverage.size:
+        return examples > 1 or found.cost <= _SIMPLE_COST
+    return reached > examples or (reached > 1 and found.cost <= _SIMPLE_COST)
+
+
+def _example(direction: Direction, group: Group, pair: Pair) -> Example:
+    row = {name: column[pair.source] or "" for name, column in direction.source.columns.items()}
+    return Example(row, direction.target.columns[group.target][pair.target] or "")
+
+
+def _example_sets(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Random subsets of the best pairs, the same in every run; no two pairs of a set share a row."""
+    draw = random.Random(0)
+    for size, top, times in _EXAMPLE_SETS:
+        drawn = list(pairs[:top])
+        for _ in range(times):
+            draw.shuffle(drawn)
+            chosen: list[Pair] = []
+            for pair in drawn:
+                if all(pair.source != other.source and pair.target != other.target for other in chosen):
+                    chosen.append(pair)
+                if len(chosen) == size:
+                    yield list(chosen)
+                    break
+
+
+def _refined(found: Learned, coverage: Coverage) -> Learned:
+    """With those readings of each slot that cover most: the examples could not tell them apart, the table can."""
+    slots = list(found.slots)
+    best = coverage.score(found.program)
+    for place, slot in enumerate(slots):
+        for reading in slot[1:]:
+            changed: list[Slot] = [*slots[:place], [reading], *slots[place + 1 :]]
+            score = coverage.score(replace(found, slots=tuple(changed)).program)
+            if score > best:
+                best, slots = score, changed
+    return replace(found, slots=tuple(slots))
+
+
+def _with_more(
+    direction: Direction, group: Group, coverage: Coverage, first: Program, most: int
+) -> tuple[Program, ...]:
+    """Further programs on the rows that those so far leave, as long as each adds keys of its own."""
+    programs = [first]
+    while len(programs) < most:
+        source, target = coverage.left(programs)
+        if not (source.rows and target.rows):
+            break
+        rest = Coverage(source, target, group.target)
+        mains = dict.fromkeys([group.source, *first.columns])
+        best: tuple[int, Program] | None = None
+        for main in mains:
+            values = source.values(main), target.values(group.target)
+            if not (values[0].texts and values[1].texts):
+                continue
+            again = match(*values)
+            found = _best_program(Direction(source, target, direction.reversed), again, rest)
+            if found is not None:
+                gain = len(rest.reached([found.program]))
+                if gain > 1 and (best is None or gain > best[0]):
+                    best = gain, found.program
+        if best is None:
+            break
+        programs.append(best[1])
+    return tuple(programs)

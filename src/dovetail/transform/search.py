@@ -1,0 +1,123 @@
+"""The cheapest program that makes every example: shortest path over how much of each wanted value is made.
+
+A state is one position in each wanted value; an edge is a constant or a candidate that fits there in all of them. The
+paper's greedy recursion with backtracking looks for the same minimum; Dijkstra's order finds it, within a budget of
+states.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dovetail.normalise import plain
+from dovetail.transform.candidates import Candidate, Example, candidates, pieces
+from dovetail.transform.operators import CASES, Constant, Extract, Program
+
+MOST_STEPS = 16
+_MOST_STATES = 1500
+_STEP_COST = 1.0
+_LETTER_COST = 0.3  # a constant with letters or digits may be chance
+_CHARACTER_COST = 0.02
+
+State = tuple[int, ...]
+Slot = list[Extract | Constant]  # the readings of one step, best first
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A program as slots with alternative readings, and what it costs with the first of each."""
+
+    slots: tuple[Slot, ...]
+    cost: float
+
+    @property
+    def program(self) -> Program:
+        return Program(tuple(slot[0] for slot in self.slots))
+
+
+def learn(examples: Sequence[Example], main: str, columns: Sequence[str]) -> Learned | None:
+    """The cheapest program that is consistent with all examples; None where there is none within the budget."""
+    wanted = [plain(example.wanted) for example in examples]
+    fitting = candidates(examples, main, columns)
+    lengths = sorted({len(text) for text in fitting}, reverse=True)
+    goal = tuple(len(text) for text in wanted)
+    start = (0,) * len(wanted)
+    best: dict[State, float] = {start: 0.0}
+    origin: dict[State, tuple[State, str | Candidate, int]] = {}
+    queue: list[tuple[float, State]] = [(0.0, start)]
+    expanded = 0
+    while queue and expanded < _MOST_STATES:
+        cost, state = heapq.heappop(queue)
+        if cost > best[state]:
+            continue
+        if state == goal:
+            return _learned(examples, goal, origin, cost)
+        depth = origin[state][2] if state in origin else 0
+        if depth == MOST_STEPS:
+            continue
+        expanded += 1
+        for step, step_cost, after in _edges(wanted, state, fitting, lengths):
+            if cost + step_cost < best.get(after, float("inf")):
+                best[after] = cost + step_cost
+                origin[after] = (state, step, depth + 1)
+                heapq.heappush(queue, (cost + step_cost, after))
+    return None
+
+
+def learn_piece(example: Example, column: str) -> Learned | None:
+    """The pieces of a column that are the wanted value."""
+    ways = sorted(pieces([example.row[column]], depth=2).get((plain(example.wanted),), ()), key=lambda way: way[0])
+    return Learned(([Extract(column, splits) for _, splits in ways],), _STEP_COST + ways[0][0]) if ways else None
+
+
+def _edges(
+    wanted: Sequence[str], state: State, fitting: dict[str, list[Candidate]], lengths: Sequence[int]
+) -> Iterator[tuple[str | Candidate, float, State]]:
+    first = state[0]
+    for length in lengths:
+        for candidate in fitting.get(wanted[0][first : first + length], ()):
+            texts = candidate.texts
+            if all(text.startswith(part, at) for text, part, at in zip(wanted, texts, state, strict=True)):
+                after = tuple(at + len(part) for at, part in zip(state, texts, strict=True))
+                yield candidate, _STEP_COST + candidate.cost, after
+    constant = _common_text(wanted, state)
+    for size in range(1, len(constant) + 1):
+        text = constant[:size]
+        cost = _STEP_COST + _CHARACTER_COST * size + _LETTER_COST * any(map(str.isalnum, text))
+        yield text, cost, tuple(at + size for at in state)
+
+
+def _common_text(wanted: Sequence[str], state: State) -> str:
+    rests = [text[at:] for text, at in zip(wanted, state, strict=True)]
+    low, high = min(rests), max(rests)
+    size = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
+    return low[:size]
+
+
+def _learned(
+    examples: Sequence[Example], goal: State, origin: dict[State, tuple[State, str | Candidate, int]], cost: float
+) -> Learned:
+    slots: list[Slot] = []
+    state = goal
+    while state in origin:
+        before, step, _ = origin[state]
+        if isinstance(step, Candidate):
+            raw = [example.wanted[a:b] for example, a, b in zip(examples, before, state, strict=True)]
+            slots.append([_cased(extract, examples, raw) for extract in step.readings()])
+        else:
+            slots.append([Constant(examples[0].wanted[before[0] : state[0]])])
+        state = before
+    return Learned(tuple(reversed(slots)), cost)
+
+
+def _cased(extract: Extract, examples: Sequence[Example], wanted: Sequence[str]) -> Extract:
+    """With the first casing that gives the wanted parts to the letter; as it is where none does."""
+    for case in CASES:
+        cased = Extract(extract.column, extract.splits, extract.start, extract.stop, case)
+        if all(
+            cased.apply(example.row[extract.column]) == part for example, part in zip(examples, wanted, strict=True)
+        ):
+            return cased
+    return extract
