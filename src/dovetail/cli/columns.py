@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Column, Lake
-from dovetail.cli.output import count, json_option, print_json, print_table
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, print_table
 
 
 @click.command("columns", short_help="Show the columns of a table and what is in them.")

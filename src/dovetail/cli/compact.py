@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.output import count, json_option, print_json, size
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, size
 
 
 @click.command("compact", short_help="Merge segments and free the space of removed tables.")

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import ColumnLine, Lake, Occurrence
-from dovetail.cli.output import count, json_option, print_json, print_table, wider
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, print_table, wider
 from dovetail.errors import InputError
 from dovetail.results import Rows
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import count, json_option, print_json, print_table
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, print_table
 from dovetail.graph.export import SUFFIXES
 from dovetail.graph.foreign_keys import LIKELY
 from dovetail.graph.output import check_suffix

@@ -10,7 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import count, json_option, print_json, size
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.formats import FORMAT_BY_SUFFIX

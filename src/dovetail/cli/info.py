@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import count, json_option, print_json, size
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, size
 
 _MANY_SEGMENTS = 16
 

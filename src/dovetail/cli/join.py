@@ -15,7 +15,8 @@ import pyarrow.parquet
 from dovetail._output import check_place, whole_file
 from dovetail.api.lake import Lake
 from dovetail.cli.join_explained import print_joined, print_many, print_two_tables
-from dovetail.cli.output import count, json_option, print_json, print_table
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.predicates import SECONDS
 from dovetail.join.best_predicate.scores import PREFERENCES

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import json_option, print_json
+from dovetail.cli.options import json_option
+from dovetail.cli.output import print_json
 from dovetail.graph.answer import Answer
 from dovetail.graph.foreign_keys import LIKELY
 from dovetail.graph.output import SUFFIXES, check_suffix

@@ -7,17 +7,11 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from dovetail._text import table_lines
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-json_option: Callable[[Command], Command] = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON with stable keys (docs/reference/json.md)."
-)
 
 
 def print_json(answer: Any) -> None:

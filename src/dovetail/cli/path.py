@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import json_option, print_json
+from dovetail.cli.options import json_option
+from dovetail.cli.output import print_json
 
 _LEAST = 0.3  # less than for keys: what leads from here to there is asked for by name
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.output import json_option, print_json, print_table
+from dovetail.cli.options import json_option
+from dovetail.cli.output import print_json, print_table
 from dovetail.join.best_predicate.predicates import SECONDS
 from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
 from dovetail.join.tables import predicates

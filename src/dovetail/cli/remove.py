@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import count, json_option, print_json, wider
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, wider
 
 
 @click.command("remove", short_help="Take tables out of an index.")

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import json_option, print_json, print_table
+from dovetail.cli.options import json_option
+from dovetail.cli.output import print_json, print_table
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.planner import HOWS

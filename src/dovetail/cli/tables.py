@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.output import json_option, print_json, print_table, size, wider
+from dovetail.cli.options import json_option
+from dovetail.cli.output import print_json, print_table, size, wider
 
 
 @click.command("tables", short_help="List the tables, one line each.")

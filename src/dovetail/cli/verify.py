@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import verify
-from dovetail.cli.output import count, json_option, print_json, size
+from dovetail.cli.options import json_option
+from dovetail.cli.output import count, print_json, size
 
 
 @click.command("verify", short_help="Check every checksum and every cross-reference.")

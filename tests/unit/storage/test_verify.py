@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from dovetail._storage import verify
+from dovetail.indexes import verify
 from dovetail._storage.directory import newest_manifest, open_snapshot
 from dovetail._storage.sealed import checksum_of, seal, unseal
 from dovetail.catalog.records import CatalogReader

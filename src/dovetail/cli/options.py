@@ -1,0 +1,59 @@
+"""Options and arguments that several verbs share: the index, how many, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from dovetail.errors import InputError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+INDEX_VARIABLE = "DOVETAIL_INDEX"
+
+json_option: Callable[[Command], Command] = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON with stable keys (docs/reference/json.md)."
+)
+index_option: Callable[[Command], Command] = click.option(
+    "--index",
+    type=click.Path(path_type=Path),
+    envvar=INDEX_VARIABLE,
+    help=f"The index; the environment variable {INDEX_VARIABLE} by default.",
+)
+
+
+def arguments(metavar: str) -> Callable[[Command], Command]:
+    """The positional arguments of a verb that asks an index alone; the index may come first."""
+    return click.argument("arguments", nargs=-1, metavar=f"[INDEX] {metavar}".strip())
+
+
+def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] = ()) -> tuple[Path, list[str]]:
+    """The index and the other arguments, which are called `names`; in brackets: optional, with dots: several.
+
+    Without --index and DOVETAIL_INDEX the first argument is the index; with them it is one where it can only be that.
+    """
+    least = sum(not name.startswith("[") for name in names)
+    most = len(names) if not any(name.rstrip("]").endswith("...") for name in names) else len(given)
+    if index is None or len(given) > most or (given and _is_index(given[0])):
+        if not given:
+            raise InputError(f"No index is named: give its folder first, or set {INDEX_VARIABLE}.")
+        index, given = Path(given[0]), given[1:]
+    if len(given) < least:
+        required = [name for name in names if not name.startswith("[")]
+        raise InputError(f"{required[len(given)]} is missing.")
+    if len(given) > most:
+        raise InputError(f"There is one argument too many: {given[most]}.")
+    return index, list(given)
+
+
+def need_index(index: Path | None) -> Path:
+    if index is None:
+        raise InputError(f"No index is named: use --index, or set {INDEX_VARIABLE}.")
+    return index
+
+
+def _is_index(path: str) -> bool:
+    return (Path(path) / "segments").is_dir()
