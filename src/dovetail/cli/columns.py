@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from dovetail.api.lake import Column, Lake
+from dovetail.api.lake import Lake
+from dovetail.api.tables import Column
 from dovetail.cli.options import json_option
 from dovetail.cli.output import count, print_json, print_table
 

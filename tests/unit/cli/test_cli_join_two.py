@@ -39,7 +39,7 @@ def test_pairs_and_output(files, tmp_path):
     said = dovetail("join", *files, "--pairs", tmp_path / "pairs.csv", "-o", tmp_path / "joined.csv", "--json").json
     assert (tmp_path / "pairs.csv").read_text() == "left_row,right_row\n0,4\n1,3\n2,2\n3,1\n4,0\n"
     assert len((tmp_path / "joined.csv").read_text().splitlines()) == 6
-    assert (said["way"], said["pairs"]) == ("transform", 5)
+    assert (said["by"], said["pairs"]) == ("transform", 5)
 
 
 def test_one_way_only(files):
@@ -54,7 +54,10 @@ def test_one_way_only(files):
             ["--on", "name=who", "--prefer", "groups"],
             "The columns are given: there is nothing to prefer, and no way to choose but semantic.",
         ),
-        (["--prefer", "groups", "--by", "fuzzy"], "A preference is for joins on equal values, not for the way fuzzy."),
+        (
+            ["--prefer", "groups", "--by", "similar"],
+            "A preference is for joins on equal values, not for the way fuzzy.",
+        ),
         (["-o", "x.doc"], "Cannot write .doc: use .csv, .parquet, .arrow, .feather."),
     ],
 )

@@ -41,7 +41,7 @@ def test_nothing_to_join_on(files, tmp_path):
 
 def test_three_tables(files, tmp_path):
     said = dovetail("join", *files, "-o", tmp_path / "out.parquet", "--how", "outer", "--json").json
-    assert (said["way"], said["rows"], len(said["predicate"])) == ("equal", 4, 2)
+    assert (said["by"], said["rows"], len(said["predicate"])) == ("equal", 4, 2)
     assert pyarrow.parquet.read_table(tmp_path / "out.parquet")["what"].to_pylist() == ["tea", None, None, "rum"]
     assert "orders.no = items.order" in dovetail("predicates", *files).out
 
@@ -60,7 +60,7 @@ def test_options_that_do_not_fit_three(files, options, sentence):
 
 def test_the_report(files):
     said = dovetail("join", *files[:2], "--on", "id=client", "--how", "left", "--json").json
-    assert (said["way"], said["rows"], said["predicate"]) == ("given", 4, [{"left": "id", "right": "client"}])
+    assert (said["by"], said["rows"], said["predicate"]) == ("given", 4, [{"left": "id", "right": "client"}])
     report = said["report"]
     assert (report["matched_left"], report["unmatched_left"], report["cardinality"]) == (2, 1, "1:N")
     assert (report["unmatched_left_sample"], report["repeated_left"]) == (["2"], 1)
