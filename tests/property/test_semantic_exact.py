@@ -108,14 +108,14 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, tau
         kept = [(-n, -len(near), table) for table, (n, near) in truth.items() if n >= rows and n]
         return [(table, -n) for n, _, table in sorted(kept)]
 
-    everything = lake.search(query, by="semantic", tau=tau, threshold=share)
+    everything = lake.search(query, by="semantic", min_similarity=1 - tau, threshold=share)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
-    best = lake.search(query, by="semantic", tau=tau, k=k)
+    best = lake.search(query, by="semantic", min_similarity=1 - tau, k=k)
     assert [(hit.table, hit.matched_rows) for hit in best] == ordered(1)[:k]
     for hit in best:
         near = truth[hit.table][1]
         assert dict(hit.tokens).keys() == near.keys()
-        assert [pair.distance for pair in hit.mapping] == pytest.approx(
+        assert [1 - pair.similarity for pair in hit.mapping] == pytest.approx(
             [near[mine] for mine, _ in hit.tokens], abs=1e-9
         )
         assert hit.joinability == hit.matched_rows / column.counts.sum()

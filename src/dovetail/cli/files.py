@@ -8,11 +8,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 import pyarrow as pa
-import pyarrow.csv
+import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.parquet
 
@@ -20,12 +20,33 @@ from dovetail._output import check_place, whole_file
 from dovetail.errors import InputError
 
 STANDARD = "-"
-_CSV = pyarrow.csv.WriteOptions(quoting_style="needed", quoting_header="needed")
+_ROWS_AT_ONCE = 50_000  # arbitrary: a few megabytes of text
 
 
-def write_csv(table: pa.Table, place: Any) -> None:
-    """Values are quoted only where they need it."""
-    pyarrow.csv.write_csv(table, place, _CSV)
+def write_csv(table: pa.Table, place: str | BinaryIO) -> None:
+    """Values are quoted only where they need it, which Arrow's own writer cannot do for texts."""
+    with open(place, "wb") if isinstance(place, str) else contextlib.nullcontext(place) as file:  # noqa: PTH123
+        names = pa.table({str(number): [name] for number, name in enumerate(table.column_names)})
+        for batch in (*names.to_batches(), *table.to_batches(max_chunksize=_ROWS_AT_ONCE)):
+            file.write(_csv_lines(batch))
+
+
+def _csv_lines(batch: pa.RecordBatch) -> bytes:
+    alone = batch.num_columns == 1  # a line without anything would be no row
+    cells = [_csv_cells(column.cast(pa.large_string()), alone) for column in batch.columns]
+    lines = pc.binary_join_element_wise(*cells, ",") if not alone else cells[0]
+    return "".join(f"{line}\n" for line in lines.to_pylist()).encode()
+
+
+def _csv_cells(column: pa.Array, alone: bool) -> pa.Array:
+    column = column.fill_null("")
+    needed = pc.match_substring_regex(column, '[",\r\n]')
+    if alone:
+        needed = pc.or_(needed, pc.equal(column, ""))
+    if not pc.any(needed).as_py():
+        return column
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
+    return pc.if_else(needed, quoted, column)
 
 
 def write_json_lines(table: pa.Table, place: Any) -> None:
@@ -34,7 +55,7 @@ def write_json_lines(table: pa.Table, place: Any) -> None:
             place.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
 
 
-WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
+WRITERS: dict[str, Callable[[pa.Table, str], Any]] = {
     ".csv": write_csv,
     ".parquet": pyarrow.parquet.write_table,
     ".arrow": pyarrow.feather.write_feather,

@@ -73,7 +73,7 @@ def test_the_order_of_the_key_is_the_order_of_the_columns(lake):
 
 def test_one_column_falls_to_the_search_for_overlap(lake):
     several, one = (lake.search("weather.csv", on=on) for on in (["city"], "city"))
-    assert (several.how, several) == ("overlap", one)
+    assert (several.question, several) == ("overlap", one)
 
 
 def test_a_column_of_a_table_stands_for_one_of_mine_only(lake):

@@ -56,7 +56,7 @@ def test_the_example_of_the_paper(hotels):
         "616 EAST 9TH STREET, 4W": "616 east 9th st.",
         "303 EAST 8TH STREET, 3F": "3f, 303 east 8th st.",
     }
-    assert all(0 < pair.distance <= 0.06 or pair.distance == pytest.approx(0, abs=1e-6) for pair in hit.mapping)
+    assert all(0.94 <= pair.similarity <= 1 + 1e-6 for pair in hit.mapping)
     assert "not matched: 206 EAST" in hit.explain()
 
 
@@ -96,13 +96,13 @@ def test_nothing_is_said_in_a_sentence(hotels):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"how": "semantic", "tau": 0.5}, "at most 0.1"),
-        ({"how": "semantic", "tau": "six"}, "must be a share"),
-        ({"how": "semantic", "fast": True}, "exact search"),
-        ({"how": "meaning"}, "exact, transform, semantic"),
-        ({"tau": 0.06}, "--how semantic"),
-        ({"how": "semantic", "on": "age"}, "has no texts"),
-        ({"how": "semantic", "on": ["name", "address"]}, "one column"),
+        ({"by": "semantic", "min_similarity": 0.5}, "at least 0.9"),
+        ({"by": "semantic", "min_similarity": "six"}, "must be a number"),
+        ({"by": "semantic", "fast": True}, "for equal values"),
+        ({"by": "meaning"}, "equal, transform, semantic"),
+        ({"min_similarity": 0.94}, "by='semantic'"),
+        ({"by": "semantic", "on": "age"}, "has no texts"),
+        ({"by": "semantic", "on": ["name", "address"]}, "one column"),
     ],
 )
 def test_what_cannot_be_asked(hotels, options, sentence):
@@ -115,14 +115,14 @@ def test_the_command_writes_the_mapping(hotels, tmp_path):
     pd.DataFrame(MEMBERS).to_csv(query, index=False)
     options = ["--on", "address", "--by", "semantic", "--index", hotels / "idx"]
     answer = command("search", query, *options, "--mapping", mapping, "--json").json
-    assert answer["how"] == "semantic"
+    assert answer["by"] == "semantic"
     assert answer["hits"][0]["joinability"] == 0.8
     with mapping.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
-    assert list(lines[0]) == ["table", "column", "value", "matched", "distance"]
+    assert list(lines[0]) == ["table", "column", "value", "matched", "similarity"]
     assert [line["value"] for line in lines] == [pair["value"] for pair in answer["hits"][0]["mapping"]]
     assert command("search", query, *options, "--threshold", "0.9").code == 1
-    assert "--on address --by semantic -o joined.parquet" in command("search", query, *options).out
+    assert "--by semantic --min-similarity 0.94 -o joined.parquet" in command("search", query, *options).out
 
 
 def test_the_embedder_is_frozen_and_another_version_refused(hotels, monkeypatch):
@@ -157,6 +157,6 @@ def test_abbreviations_of_a_users_own_are_frozen_with_the_index(hotels, tmp_path
     (tmp_path / "mine.tsv").write_text("vns\tvenus\n", encoding="utf-8")
     with without_spark():
         index(hotels / "lake", tmp_path / "idx", abbreviations=tmp_path / "mine.tsv")
-    hits = dovetail.open(tmp_path / "idx").search(["the VNS", "saturn"], by="semantic", tau=0.08, k=1)
+    hits = dovetail.open(tmp_path / "idx").search(["the VNS", "saturn"], by="semantic", min_similarity=0.92, k=1)
     assert hits[0].table == "planets.csv"
     assert {pair.matched for pair in hits[0].mapping} == {"venus", "saturn"}

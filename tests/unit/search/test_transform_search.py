@@ -116,9 +116,9 @@ def test_thresholds_and_globs(lake):
 
 
 def test_refusals(lake):
-    with pytest.raises(InputError, match="There is no search 'magic'"):
+    with pytest.raises(InputError, match="`by` is 'magic'"):
         lake.search({"a": ["x"]}, by="magic")
-    with pytest.raises(InputError, match="Sketches find equal values only"):
+    with pytest.raises(InputError, match="`fast` finds equal values only"):
         lake.search({"a": ["x"]}, by="transform", fast=True)
     with pytest.raises(InputError, match="no column of text"):
         lake.search({"a": [1, 2]}, by="transform")
@@ -156,14 +156,18 @@ def test_the_command(lake, tmp_path):
     asked = ("search", tmp_path / "staff.csv", "--on", "name", "--by", "transform", "--index", idx)
     answer = command(*asked, "--json")
     assert answer.err == ""
-    assert (answer.code, answer.json["how"], answer.json["exact"]) == (0, "transform", False)
+    assert (answer.code, answer.json["by"], answer.json["exact"]) == (0, "transform", False)
     (first, *_) = answer.json["hits"]
-    assert first["program"][0]["words"]
+    assert first["programs"][0]["words"]
     assert first["transformed"] in ("mine", "theirs")
-    joined = command("join", tmp_path / "staff.csv", "emails.csv", "--on", "name", "--by", "transform", "--index", idx)
-    assert joined.out.startswith("100 rows, 4 columns: left join on name = email. 100 of your 100 rows match")
-    none = command("join", tmp_path / "staff.csv", "codes.csv", "--on", "name", "--by", "transform", "--index", idx)
-    assert (none.code, none.err.count("\n")) == (2, 1)
+    joined = command(
+        "join", tmp_path / "staff.csv", "emails.csv", "--on", "name=email", "--by", "transform", "--index", idx
+    )
+    assert joined.out.startswith("100 rows: inner join on name = email (after a transformation), 1:1. 100 of 100 rows")
+    none = command(
+        "join", tmp_path / "staff.csv", "codes.csv", "--on", "name=code", "--by", "transform", "--index", idx
+    )
+    assert (none.code, none.out) == (1, "Nothing joins. No transformation joins enough rows.\n")
     shown = command(*asked)
     assert "emails.csv" in shown.out
     assert "Try:" in shown.out
