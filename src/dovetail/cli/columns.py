@@ -8,15 +8,15 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.api.tables import Column
-from dovetail.cli.options import json_option
+from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, print_json, print_table
 
 
 @click.command("columns", short_help="Show the columns of a table and what is in them.")
-@click.argument("index", type=click.Path(path_type=Path))
-@click.argument("table")
+@arguments("TABLE")
+@index_option
 @json_option
-def columns_command(index: Path, table: str, as_json: bool) -> int:
+def columns_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
     """Show the columns of TABLE and what is in them.
 
     Nulls, distinct values and uniqueness are counted after normalisation, as a join would see them. A column is a
@@ -27,7 +27,8 @@ def columns_command(index: Path, table: str, as_json: bool) -> int:
     Example:
       dovetail columns ./idx geo/countries.csv
     """
-    found = Lake(index).table(table)
+    folder, (table,) = split_index(index, arguments, ("TABLE",))
+    found = Lake(folder).table(table)
     if as_json:
         print_json(found.columns.to_dicts())
     elif found.error:

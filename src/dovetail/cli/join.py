@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from dovetail._output import check_place, whole_file
+from dovetail._output import check_place, whole_file, write_csv
 from dovetail.api.join import join
-from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_csv, write_table
+from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_table
 from dovetail.cli.join_report import report_lines
 from dovetail.cli.options import index_option, json_option
 from dovetail.cli.output import count, print_json, print_table

@@ -26,6 +26,8 @@ def join_many(tables: Sequence[InputTable], request: JoinRequest) -> JoinResult:
     found = named_predicates(tables, request.prefer, 1, request.seconds)
     if not len(found):
         why = "No columns of equal values connect all tables."
+        if not found.complete:
+            why = f"No columns of equal values that connect all tables were found in {request.seconds:g} seconds."
         keys = no_keys(tables[0], tables[1])
         return replace(execute(tables[0], tables[1], keys, request, "equal", ((), ())), why=why)
     order, steps = _steps(tables, found[0], request)

@@ -25,7 +25,7 @@ from dovetail.lake.names import distinct_names
 from dovetail.lake.reader import read, settle
 from dovetail.lake.strings import flat_names, string_batch
 from dovetail.normalise import ColumnType, decide, tokens
-from dovetail.tables.frames import to_arrow
+from dovetail.tables.frames import dates_of_midnights, to_arrow
 
 TEXT_TYPES = ("text", "mixed")
 
@@ -174,7 +174,7 @@ def _file_batches(path: Path, layout: Layout) -> list[pa.RecordBatch]:
 
 
 def _frame_batches(data: Any) -> list[pa.RecordBatch]:
-    table = to_arrow(data)
+    table = dates_of_midnights(to_arrow(data))
     columns = distinct_names(flat_names(table.schema))
     batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     return [string_batch(batch, tuple(columns)) for batch in batches]

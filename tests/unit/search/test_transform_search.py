@@ -160,13 +160,10 @@ def test_the_command(lake, tmp_path):
     (first, *_) = answer.json["hits"]
     assert first["programs"][0]["words"]
     assert first["transformed"] in ("mine", "theirs")
-    joined = command(
-        "join", tmp_path / "staff.csv", "emails.csv", "--on", "name=email", "--by", "transform", "--index", idx
-    )
+    by = ("--by", "transform", "--index", idx)
+    joined = command("join", tmp_path / "staff.csv", "emails.csv", "--on", "name=email", *by)
     assert joined.out.startswith("100 rows: inner join on name = email (after a transformation), 1:1. 100 of 100 rows")
-    none = command(
-        "join", tmp_path / "staff.csv", "codes.csv", "--on", "name=code", "--by", "transform", "--index", idx
-    )
+    none = command("join", tmp_path / "staff.csv", "codes.csv", "--on", "name=code", *by)
     assert (none.code, none.out) == (1, "Nothing joins. No transformation joins enough rows.\n")
     shown = command(*asked)
     assert "emails.csv" in shown.out
