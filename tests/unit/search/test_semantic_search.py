@@ -65,9 +65,9 @@ def test_hits_join_by_their_mapping(hotels, way):
     lake, data = dovetail.open(hotels / "idx"), pd.DataFrame(MEMBERS)
     hit = lake.search(data, on="address", by="semantic")[0]
     joined = {
-        "hit.join": lambda: hit.join(),
-        "lake.join(hit)": lambda: lake.join(hit).frame,
-        "lake.join(data, hit)": lambda: lake.join(data, hit).frame,
+        "hit.join": lambda: hit.join(how="left"),
+        "lake.join(hit)": lambda: lake.join(hit, how="left").frame,
+        "lake.join(data, hit)": lambda: lake.join(data, hit, how="left").frame,
     }[way]()
     assert joined["host"].fillna("").tolist() == ["Tom", "", "Jerry", "Tyke", "Tom"]
     assert len(hit.preview(2)) == 2
