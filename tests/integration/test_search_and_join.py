@@ -207,12 +207,12 @@ def test_command_line(sample_index, tmp_path, capsys):
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--explain", "1"]) == 0
     assert "227" in capsys.readouterr().out
     assert run(["search", str(AIRPORTS), "--index", str(sample_index)]) == 0
-    assert "Try:  dovetail join" in capsys.readouterr().out
+    assert "Try:  dovetail join" in capsys.readouterr().err
     out = tmp_path / "out.parquet"
     command = ["join", str(AIRPORTS), "geo/countries.csv", "--index", str(sample_index), "--on", "country=Code"]
     assert run([*command, "-o", str(out)]) == 0
     assert pq.read_table(out).num_rows == len(pd.read_csv(AIRPORTS))
-    assert "rows match" in capsys.readouterr().out
+    assert "rows on the left match" in capsys.readouterr().out
     assert run([*command, "-o", str(tmp_path / "out.xls")]) == 2
     assert run(["search", str(AIRPORTS), "--on", "iso_contry", "--index", str(sample_index)]) == 2
     assert run(["search", "no-such.csv", "--index", str(sample_index)]) == 2
@@ -228,7 +228,7 @@ def test_what_the_command_line_says_where_there_is_little(sample_index, tmp_path
     number = hint.split()[2]
     assert hint == f"Try --min-overlap {number} to see them, or --on COLUMN to search with one column."
     assert run([*command, "--min-overlap", number]) == 0
-    assert f"Try:  dovetail join '{mine}'" in capsys.readouterr().out
+    assert f"Try:  dovetail join '{mine}'" in capsys.readouterr().err
     assert run([*command, "--on", "flag", "--fast", "--tables", "science/none.csv"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said == [

@@ -9,7 +9,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.api.tables import Column
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, print_json, print_table
+from dovetail.cli.output import count, note, print_json, print_table
 
 
 @click.command("columns", short_help="Show the columns of a table and what is in them.")
@@ -35,7 +35,7 @@ def columns_command(arguments: tuple[str, ...], index: Path | None, as_json: boo
         click.echo(f"{found.name} is in the index as a skipped file: {found.error}.")
     else:
         ragged = f" ({count(found.record.ragged_rows, 'ragged row')})" if found.record.ragged_rows else ""
-        click.echo(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")
+        note(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")
         print_table(
             ("column", "type", "nulls", "distinct", "unique", "length", "range", "such as"),
             [_line(column) for column in found.columns],

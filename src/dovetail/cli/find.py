@@ -9,7 +9,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.api.tables import ColumnLine, Occurrence
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, print_json, print_table, wider
+from dovetail.cli.output import count, note, print_json, print_table, wider
 from dovetail.errors import InputError
 from dovetail.results import Rows
 
@@ -55,5 +55,5 @@ def find_command(arguments: tuple[str, ...], index: Path | None, pattern: str | 
         list(found[0].to_dict()), rows, numbers=("rows", "nulls", "distinct"), loose={"table": 30, "column": 16}
     )
     if len(found) > k:
-        click.echo(f"… and {count(len(found) - k, 'more column')}; -k {len(found)} shows all.")
+        note(f"… and {count(len(found) - k, 'more column')}; -k {len(found)} shows all.")
     return 0

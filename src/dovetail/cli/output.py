@@ -34,6 +34,11 @@ def print_table(
         click.echo(line)
 
 
+def note(text: str) -> None:
+    """A line beside a table: on the error stream where the table goes to another program."""
+    click.echo(text, err=not sys.stdout.isatty())
+
+
 def wider(pattern: str, finds: Callable[[str], object]) -> str:
     """A hint at the glob that was probably meant, where a wider one finds something."""
     for glob in (f"{pattern.rstrip('/')}/*", f"*{pattern}*"):

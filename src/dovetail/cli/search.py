@@ -11,7 +11,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import index_option, json_option, need_index
-from dovetail.cli.output import print_json, print_table
+from dovetail.cli.output import note, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.request import METHODS
@@ -112,11 +112,11 @@ def _explain(hit: Hit, as_json: bool) -> None:
 def _say(hits: Hits, query: str, index: Path) -> None:
     if hits:
         _print(hits)
-        click.echo(_next(query, index, hits[0]))
+        note(_next(query, index, hits[0]))
     else:
         click.echo(hits.sentence + _hint(hits))
     if hits.note:
-        click.echo(hits.note)
+        note(hits.note)
 
 
 def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:

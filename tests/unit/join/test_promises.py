@@ -166,7 +166,7 @@ def test_a_printed_command_does_what_it_says(place, query, options, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     asked = ("search", place / query, "--index", place / "idx", *options)
     hit = command(*asked, "--json").json["hits"][0]
-    line = next(line for line in command(*asked).out.splitlines() if line.startswith("Try:"))
+    line = next(line for line in command(*asked).err.splitlines() if line.startswith("Try:"))
     program, *arguments = shlex.split(line.removeprefix("Try:"))
     assert program == "dovetail"
     joined = command(*arguments, "--json").json

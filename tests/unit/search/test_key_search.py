@@ -135,7 +135,7 @@ def test_from_the_command_line(place):
     found = command("search", mine, "--on", "city,date", "--index", idx)
     assert found.code == 0
     assert "city, date → town, day" in found.out
-    assert "--on city=town,date=day -o joined.parquet" in found.out
+    assert "--on city=town,date=day -o joined.parquet" in found.err
     as_json = command("search", mine, "--on", "city,date", "--index", idx, "--json").json
     assert (as_json["question"], as_json["exact"]) == ("keys", True)
     assert [hit["columns"] for hit in as_json["hits"]] == [["town", "day"]]

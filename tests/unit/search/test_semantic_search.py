@@ -122,7 +122,7 @@ def test_the_command_writes_the_mapping(hotels, tmp_path):
     assert list(lines[0]) == ["table", "column", "value", "matched", "similarity"]
     assert [line["value"] for line in lines] == [pair["value"] for pair in answer["hits"][0]["mapping"]]
     assert command("search", query, *options, "--threshold", "0.9").code == 1
-    assert "--by semantic --min-similarity 0.94 -o joined.parquet" in command("search", query, *options).out
+    assert "--by semantic --min-similarity 0.94 -o joined.parquet" in command("search", query, *options).err
 
 
 def test_the_embedder_is_frozen_and_another_version_refused(hotels, monkeypatch):

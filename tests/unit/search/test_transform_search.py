@@ -167,5 +167,5 @@ def test_the_command(lake, tmp_path):
     assert (none.code, none.out) == (1, "Nothing joins. No transformation joins enough rows.\n")
     shown = command(*asked)
     assert "emails.csv" in shown.out
-    assert "Try:" in shown.out
+    assert "Try:" in shown.err
     assert "after a transformation" in command(*asked, "--explain", "1").out
