@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
 import click
 
@@ -34,6 +36,7 @@ class Terminal(io.StringIO):
 def dovetail(*arguments: object, terminal: bool = False) -> Answer:
     """Run one command; on a terminal tables are aligned, elsewhere separated by tabs."""
     out, err = Terminal() if terminal else io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    width = mock.patch.dict(os.environ, COLUMNS="120")
+    with width, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run([str(argument) for argument in arguments])
     return Answer(code, click.unstyle(out.getvalue()), err.getvalue())
