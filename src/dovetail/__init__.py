@@ -4,8 +4,9 @@ lake ──► catalog ──► indexes ──► search ──► join
 
 >>> import dovetail
 >>> lake = dovetail.open("idx")            # doctest: +SKIP
->>> lake.tables("geo/*")                   # doctest: +SKIP
->>> lake.table("geo/countries.csv").columns  # doctest: +SKIP
+>>> hits = lake.search("sales.csv")        # doctest: +SKIP
+>>> hits[0].explain()                      # doctest: +SKIP
+>>> wide = hits[0].join()                  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -19,5 +20,6 @@ from dovetail.transform.transformation import Transformation
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove", "verify",
+    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates",
+    "remove", "verify",
 ]  # fmt: skip

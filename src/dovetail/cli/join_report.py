@@ -1,4 +1,4 @@
-"""What `dovetail join` says about a join."""
+"""What `dovetail join` prints about a join."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
 
 def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     if joined.transformation and joined.transformation.key:
-        yield f"Of the other table's key is taken: {in_words(joined.transformation.key)}"
+        yield f"Part of the other table's key that is used: {in_words(joined.transformation.key)}"
     for number, program in enumerate(joined.programs, start=1):
         title = f"Program {number} of {len(joined.programs)}" if len(joined.programs) > 1 else "Program"
         texts = explained(program)
@@ -41,6 +41,6 @@ def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
 def _step_lines(joined: JoinResult) -> Iterator[str]:
     for step in joined.steps:
         matched = (
-            f"{step.matched_right:,} of {step.right.rows:,} rows match {step.matched_left:,} of the {step.left.rows:,}"
+            f"{step.matched_right:,} of {step.right.rows:,} rows match {step.matched_left:,} of {step.left.rows:,}"
         )
-        yield f"  {step.right.name}: {matched} before on {step.condition}, {step.cardinality}."
+        yield f"  + {step.right.name} on {step.condition}: {matched} before, {step.cardinality}."

@@ -1,14 +1,14 @@
-"""How much a match is worth where nobody has said which column to join on.
+"""How much a match is worth if no column was named to join on.
 
 An overlap alone would put years, flags and row numbers first: they are everywhere, and equal by chance. The strength of
 a match is the share of my values that match beyond those that would by chance, each weighing less the more columns of
 the lake hold it, and then less
 
-- for little evidence: two of two common values are none, two hundred of two hundred are;
+- for little evidence: two of two common values prove nothing, two hundred of two hundred do;
 - where the join repeats rows;
 - for numbers, which mean different things in different columns.
 
-The factors are plain on purpose; docs/guides/searching.md tells them to users.
+The factors are plain on purpose; docs/guides/searching.md explains them to users.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dovetail._types import Array
 
 # Below this strength a match is not worth a line.
 POOR = 0.2
-_BITS_OF_A_VALUE = 4.0  # that a common value tells at most
-_DOUBT = 20.0  # bits that halve it: of a lake's thousands of columns, some match by chance
+_BITS_OF_A_VALUE = 4.0  # of evidence that a common value gives at most
+_HALF_BITS = 20.0  # bits that count half: of a lake's thousands of columns, some match by chance
 _BY_CARDINALITY = {"1:1": 1.0, "N:1": 1.0, "1:N": 0.9, "N:M": 0.6}
 _OF_NUMBERS = 0.8
 _LETTERS = 26
@@ -37,7 +37,7 @@ def strength(weights: Array, query_size: int, cardinality: str, numbers: bool, c
     if beyond <= 0:
         return 0.0
     bits = common * min(_BITS_OF_A_VALUE, -math.log2(chance) if chance else _BITS_OF_A_VALUE)
-    evidence = bits**2 / (bits**2 + _DOUBT**2)
+    evidence = bits**2 / (bits**2 + _HALF_BITS**2)
     kind = _OF_NUMBERS if numbers else 1.0
     return float(np.mean(weights)) * beyond * evidence * _BY_CARDINALITY[cardinality] * kind
 
@@ -60,5 +60,5 @@ def chance_of_codes(distinct: int, length: int) -> float:
 
 
 def rarity(frequency: Any, number: int) -> Any:
-    """How much something tells that `frequency` of `number` have: 1 where a single one does."""
+    """How informative a value is that `frequency` of `number` columns have: 1 if only one does."""
     return np.log1p(number / frequency) / np.log1p(number)

@@ -1,7 +1,7 @@
-"""Joins two tables by the method and the columns that are named, or else by those that the values suggest.
+"""Joins two tables by the method and columns that are named, or else by those that the values suggest.
 
-Equal columns come first; where they say too little, a transformation of one table's values into the other's key, with
-similarity for the rows that it leaves, or similarity alone.
+Equal columns come first. If they are not convincing: a transformation of one table's values into the other's key, with
+similarity for the rows that it leaves; or similarity alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Texts = dict[str, list[str | None]]
 
 
 def join_tables(left: InputTable, right: InputTable, request: JoinRequest, space: Space | None = None) -> JoinResult:
-    """Two tables joined. `space` has the vectors for `by="semantic"`."""
+    """Join two tables. `space` makes the vectors for `by="semantic"`."""
     begun = time.perf_counter()
     return replace(_Join(left, right, request, space).run(), seconds=round(time.perf_counter() - begun, 3))
 
@@ -80,7 +80,11 @@ class _Join:
 
     def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
         pairs = [(pair.left, pair.right) for pair in best.pairs]
-        late = "" if found.complete else f" The {self.request.seconds:g} seconds were over; there may be a better way."
+        late = (
+            ""
+            if found.complete
+            else f" The search stopped after {self.request.seconds:g} seconds; there may be better columns."
+        )
         why = _why_equal(best, found.prefer if self.request.prefer else None)
         result = self._equal(pairs, why + late)
         return replace(result, prefer=found.prefer, score=best.score, complete=found.complete)
@@ -105,7 +109,9 @@ class _Join:
         by = "equal" if way.is_identity else "transform"
         result = execute(self.left, self.right, keys, self.request, by, columns)
         equal = f"Equal values match {max(best.joined.matched):,} rows ({best})" if best else "No values are equal"
-        why = f"{equal}; {'this key' if way.is_identity else 'the transformation'} matches {max(result.matched):,}."
+        why = (
+            f"{equal}; {'this key' if way.is_identity else 'the transformation'} matches {max(result.matched):,} rows."
+        )
         return replace(result, why=why, transformation=None if way.is_identity else way)
 
     def _learned(self, on: list[Pair] | None) -> Transformation | None:
@@ -117,7 +123,7 @@ class _Join:
         found = discover(mine, theirs, deadline=self._deadline) or discover_composite(mine, theirs, self._deadline)
         return None if found is None else Transformation(found.programs, found.reversed, found.target, found.key)
 
-    def _by_program(self, way: Transformation, why: str = "A transformation was asked for.") -> JoinResult:
+    def _by_program(self, way: Transformation, why: str = "The method was given.") -> JoinResult:
         keys = transformed_keys(self.left, self.right, way)
         columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
         result = execute(self.left, self.right, keys, self.request, "transform", columns)
@@ -131,7 +137,7 @@ class _Join:
         ]
         compared = choose_columns(*texts) if on is None else _as_compared(texts, on)
         if compared is None:
-            return self._nothing("similar", "No columns of text correspond.")
+            return self._nothing("similar", "No text columns correspond.")
         source, target = texts[::-1] if compared.reversed else texts
         blocks = self._blocks(compared.reversed)
         values = TextRows.of_rows(together(source, compared.source), blocks[0])
@@ -141,7 +147,7 @@ class _Join:
         if matched < least * len(values.texts):
             return self._nothing("similar", "There are no equal, transformed or similar values.")
         columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-        why = "Similar values were asked for."
+        why = "The method was given."
         if self.request.by is None:
             values_matched = f"{matched:,} of {len(values.texts):,} values are similar to one on the other side"
             why = f"No equal columns and no transformation join enough rows; {values_matched}."
@@ -158,13 +164,13 @@ class _Join:
 
     def _semantic(self, on: list[Pair] | None) -> JoinResult:
         if on is not None and len(on) > 1:
-            raise InputError("By meaning, one pair of columns is joined on; `on` names several.")
+            raise InputError("`by='semantic'` joins on one pair of columns; `on` names several.")
         found = semantic_keys(self.left, self.right, on[0] if on else None, self.space, self.request.min_similarity)
         if found is None:
-            return self._nothing("semantic", "No columns of text have near values.")
+            return self._nothing("semantic", "No text columns have similar values.")
         pair, keys = found
         result = execute(self.left, self.right, keys, self.request, "semantic", _columns([pair]))
-        return replace(result, why="Values of similar spelling or meaning were asked for.")
+        return replace(result, why="The method was given.")
 
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
@@ -185,11 +191,11 @@ def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _why_equal(best: NamedPredicate, prefer: str | None) -> str:
     """The numbers that decided."""
     if prefer:
-        return f"No other columns do better by {prefer}: {best.score:g}."
+        return f"These columns score best by {prefer}: {best.score:g}."
     (mine, theirs), (left, right) = best.joined.matched, best.joined.sizes
-    rows = f"{mine:,} of {left:,} rows on the left and {theirs:,} of {right:,} on the right have an equal partner"
+    rows = f"{mine:,} of {left:,} rows on the left and {theirs:,} of {right:,} on the right have a match"
     if best.is_key:
         return f"One side is a key: {rows}."
     if best.is_convincing:
         return f"Nearly all rows match: {rows}."
-    return f"Nothing joins more: {rows}."
+    return f"No other columns match more: {rows}."

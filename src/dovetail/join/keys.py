@@ -23,7 +23,7 @@ from dovetail.transform.program import made_by
 from dovetail.transform.transformation import Transformation
 
 ORIGINS = ("equal", "transformed", "similar")
-"""How a pair of rows came about."""
+"""Why two rows join."""
 EQUAL, TRANSFORMED, SIMILAR = range(len(ORIGINS))
 
 
@@ -31,7 +31,7 @@ EQUAL, TRANSFORMED, SIMILAR = range(len(ORIGINS))
 class JoinKeys:
     """The key of each row as a number; rows with the same number join, -1 joins nothing.
 
-    The rows of the `source` (0: the left table, 1: the right one) know how their pairs came about.
+    `origin` and `similarity` are those of the rows of the `source` (0: the left table, 1: the right one).
     """
 
     left: Array

@@ -40,7 +40,9 @@ def semantic_keys(
 ) -> tuple[Pair, JoinKeys] | None:
     """The columns, which are found where none are named, and the keys; None where no column of either has texts."""
     if min_similarity is not None and distance_of(min_similarity) > MOST_TAU:
-        raise InputError(f"`min_similarity` is {min_similarity:g}; by meaning it must be at least {1 - MOST_TAU:g}.")
+        raise InputError(
+            f"`min_similarity` is {min_similarity:g}; with `by='semantic'` it must be at least {1 - MOST_TAU:g}."
+        )
     space = space or Parameters.chosen().space()
     pair = on or _likely_columns(left, right, space)
     if pair is None:

@@ -1,4 +1,4 @@
-"""Fans a question out over the segments and merges the answers. The number of threads or segments changes no answer."""
+"""Asks all segments and merges their answers. The number of threads or segments changes no answer."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def top(
         best.add(found.overlaps)
         return _matches(segment, found.columns, found.overlaps)
 
-    found = sorted(_fan_out(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)[:k]
+    found = sorted(_ask_all(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)[:k]
     return [match for match in found if match.overlap >= floor]
 
 
@@ -110,7 +110,7 @@ def containing(
         found = segment.josie.search(tokens, len(columns) + 1, least, columns)
         return _matches(segment, found.columns, found.overlaps)
 
-    found = sorted(_fan_out(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)
+    found = sorted(_ask_all(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)
     return [match for match in found if match.overlap >= least]
 
 
@@ -134,11 +134,11 @@ def together(
         hits = zip(found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist(), strict=True)
         return [KeyMatch(segment, table, tuple(columns), overlap) for table, overlap, columns in hits]
 
-    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)[:k]
+    found = sorted(_ask_all(search, segments, allowed), key=lambda match: match.order)[:k]
     return [match for match in found if match.overlap >= floor], not any(cut)
 
 
-def _fan_out(
+def _ask_all(
     search: Callable[[OpenSegment, Array], list[M]], segments: Sequence[OpenSegment], allowed: list[Array]
 ) -> list[M]:
     if len(segments) < 2:

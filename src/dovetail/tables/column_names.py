@@ -1,4 +1,4 @@
-"""The columns that a user names to join or to search on, in whichever way they are written."""
+"""The columns that a user names to join or search on, in all the ways they can be written."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def paired(on: Names | None, left_on: str | Sequence[str] | None, right_on: str 
     if left_on is None and right_on is None:
         return on
     if on is not None:
-        raise InputError("Give either `on`, or `left_on` and `right_on`.")
+        raise InputError("Use either `on`, or `left_on` and `right_on`.")
     if left_on is None or right_on is None:
-        raise InputError("`left_on` and `right_on` go together.")
+        raise InputError("`left_on` and `right_on` must be given together.")
     mine, theirs = ([names] if isinstance(names, str) else list(names) for names in (left_on, right_on))
     if len(mine) != len(theirs):
-        raise InputError(f"`left_on` names {len(mine)} columns and `right_on` {len(theirs)}; they must be as many.")
+        raise InputError(f"`left_on` and `right_on` must have the same length, not {len(mine)} and {len(theirs)}.")
     return list(zip(mine, theirs, strict=True))
 
 

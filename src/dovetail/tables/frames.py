@@ -1,6 +1,6 @@
-"""Frames of other libraries: into Arrow, and back to the kind that went in.
+"""Frames of other libraries: to Arrow, and back to the kind that went in.
 
-No library is imported for this before somebody has given one of its frames.
+A library is imported only if one of its frames was given.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def test_columns_json(idx):
 
 def test_columns_of_a_skipped_file(idx):
     answer = dovetail("columns", idx, "letter.txt")
-    assert (answer.code, answer.out) == (1, "letter.txt is in the index as a skipped file: prose, no table found.\n")
+    assert (answer.code, answer.out) == (1, "letter.txt was skipped: prose, no table found.\n")
     answer = dovetail("columns", idx, "letter.txt", "--json")
     assert (answer.code, answer.json) == (1, [])
 
@@ -149,7 +149,7 @@ def test_find_shows_a_limited_number(idx):
 
 def test_find_nothing(idx):
     answer = dovetail("find", idx, "Atlantis")
-    assert (answer.code, answer.out) == (1, f"No column of {idx} holds 'Atlantis'.\n")
+    assert (answer.code, answer.out) == (1, f"No column of {idx} contains 'Atlantis'.\n")
     answer = dovetail("find", idx, "--column", "x*")
     assert (answer.code, answer.out) == (1, f"No column of {idx} is called 'x*'.\n")
     answer = dovetail("find", idx, "Atlantis", "--json")

@@ -154,7 +154,7 @@ class _Keys:
         return not set(self.names).isdisjoint(names)
 
     def matched(self, place: int) -> int:
-        """Rows of a table, each counted once, though its values may stand in several keys."""
+        """Rows of a table, each counted once, though its values may be in several keys."""
         _, first = np.unique(self.origins[:, place], return_index=True)
         return int(self.weights[first, place].sum())
 

@@ -38,7 +38,7 @@ class NamedPredicate:
     pairs: tuple[ColumnPair, ...]
     score: float
     joined: Joined
-    of_codes: bool  # a column has numbers or codes, which are equal or different, not written differently
+    of_codes: bool  # a column has numbers or codes, which have one spelling
 
     def __str__(self) -> str:
         return self.written(("left", "right"))
@@ -77,11 +77,11 @@ class NamedPredicate:
 
 @dataclass(frozen=True)
 class Predicates:
-    """The best first."""
+    """The best predicates by a preference, best first."""
 
     prefer: str
     predicates: tuple[NamedPredicate, ...]
-    complete: bool  # false where the time was over before every other predicate had been ruled out
+    complete: bool  # False if the time ran out before all others were ruled out
 
     def __len__(self) -> int:
         return len(self.predicates)
@@ -95,9 +95,9 @@ def named_predicates(
 ) -> Predicates:
     """The k best, by the default preference where none is given."""
     if prefer is not None and prefer not in PREFERENCES:
-        raise InputError(f"There is no preference {prefer!r}. The preferences are: {', '.join(PREFERENCES)}.")
+        raise InputError(f"`prefer` is {prefer!r}; it must be one of {', '.join(PREFERENCES)}.")
     if k < 1:
-        raise InputError(f"Found k = {k}; at least 1 predicate is asked for.")
+        raise InputError(f"`k` is {k}; it must be at least 1.")
     coded = code_tables(tables)
     names = [
         [table.columns[place].name for place in each.columns] for table, each in zip(tables, coded.tables, strict=True)

@@ -24,9 +24,9 @@ class Joined:
     rows: int  # of the inner join
     groups: int
     spread: float  # the sum of n log2 n over the groups, n the joined rows of each
-    most_groups: int  # that further columns could part these into
+    most_groups: int  # that further columns could split these into
     sizes: tuple[int, ...]  # all rows of each table
-    connected: bool = True  # no table stands for itself
+    connected: bool = True  # every table is connected to the others
 
     @property
     def covered(self) -> int:
@@ -40,7 +40,7 @@ class Joined:
     def keyness(self) -> float:
         """How much speaks for a key on one side: 0 where a row has several partners, or many rows have none.
 
-        Else up to 1, by the share and the number of the keys that are referred to: one number that stands once among
+        Else up to 1, by the share and the number of the keys that are referred to: one number that occurs once among
         thousands is a key for a column of little else, by chance.
         """
         return self._keyness(MOST_MATCH, self.rows, self.groups)
@@ -120,7 +120,7 @@ def _strongest(joined: Joined) -> float:
 
 
 def _compactest(joined: Joined) -> float:
-    """Of two tables a group adds 1 - (r - 1)(s - 1), at most 1; of more, rows may stand in several groups."""
+    """Of two tables a group adds 1 - (r - 1)(s - 1), at most 1; of more, rows may be in several groups."""
     return joined.most_groups if len(joined.matched) == 2 else joined.covered - max(joined.matched)
 
 

@@ -1,7 +1,7 @@
 """The k best closed predicates of some tables, by the enumeration tree of their pairs of columns.
 
 Every closed predicate has one place in the tree: it extends its parent by a pair, closed under what then holds in every
-joined row, and is dropped where that closure has a pair before the added one (it stands elsewhere). Best bound first.
+joined row, and is dropped where that closure has a pair before the added one (it has another place). Best bound first.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Search:
             return
         predicate, groups = self._make((*child.parent, child.pair), child.joined)
         if self._closed and min(set(predicate.pairs) - set(child.parent)) < child.pair:
-            return  # it stands at another place of the tree, and all that extends it too
+            return  # it has another place in the tree, and so does all that extends it
         if not self._cannot_grow(child.joined):
             parent = predicate.pairs if self._closed else (*child.parent, child.pair)
             later = child.siblings[child.place + 1 :]

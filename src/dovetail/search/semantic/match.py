@@ -1,8 +1,8 @@
 """Columns that match mine value by value, in spelling or meaning: the segments are asked one after another.
 
-Joinability counts rows: a value of mine that has a match in the column counts as often as it stands in mine. A column
+Joinability counts rows: a value of mine that has a match in the column counts as often as it occurs in mine. A column
 is dropped as soon as the values that are left cannot lift it to what is asked for (the paper's Lemma 7, with mismatches
-counted once for each of my values). What is told of a column that stays is always counted to the end.
+counted once for each of my values). The counts of a column that stays are always complete.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SimilarMatch:
 
 @dataclass(frozen=True)
 class TextQuery:
-    """My values as vectors; those that are no texts only match their equals."""
+    """My values as vectors; those that are not texts match only equal values."""
 
     column: InputColumn
     texts: Array  # places among the column's tokens
