@@ -80,13 +80,10 @@ class _Join:
 
     def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
         pairs = [(pair.left, pair.right) for pair in best.pairs]
-        late = (
-            ""
-            if found.complete
-            else f" The search stopped after {self.request.seconds:g} seconds; there may be better columns."
-        )
         why = _why_equal(best, found.prefer if self.request.prefer else None)
-        result = self._equal(pairs, why + late)
+        if not found.complete:
+            why += f" The search stopped after {self.request.seconds:g} seconds; there may be better columns."
+        result = self._equal(pairs, why)
         return replace(result, prefer=found.prefer, score=best.score, complete=found.complete)
 
     def _equal(self, pairs: list[Pair], why: str) -> JoinResult:
@@ -109,9 +106,8 @@ class _Join:
         by = "equal" if way.is_identity else "transform"
         result = execute(self.left, self.right, keys, self.request, by, columns)
         equal = f"Equal values match {max(best.joined.matched):,} rows ({best})" if best else "No values are equal"
-        why = (
-            f"{equal}; {'this key' if way.is_identity else 'the transformation'} matches {max(result.matched):,} rows."
-        )
+        key = "this key" if way.is_identity else "the transformation"
+        why = f"{equal}; {key} matches {max(result.matched):,} rows."
         return replace(result, why=why, transformation=None if way.is_identity else way)
 
     def _learned(self, on: list[Pair] | None) -> Transformation | None:
