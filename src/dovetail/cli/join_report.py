@@ -22,7 +22,7 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
         yield from _program_lines(joined, explain)
     for side, values in (("left", joined.unmatched_left), ("right", joined.unmatched_right)):
         if values:
-            yield f"Not matched on the {side}: {', '.join(values)}"
+            yield f"Not matched on the {side}: {'; '.join(values)}"
     if explain:
         yield f"SQL:\n{joined.sql or 'No short query gives the same rows.'}"
 

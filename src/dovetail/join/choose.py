@@ -15,7 +15,7 @@ from dovetail.errors import InputError
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.execute import execute
-from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys, with_similar
+from dovetail.join.keys import SIMILAR, TextRows, equal_keys, no_keys, similar_keys, transformed_keys, with_similar
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
@@ -105,9 +105,13 @@ class _Join:
         columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
         by = "equal" if way.is_identity else "transform"
         result = execute(self.left, self.right, keys, self.request, by, columns)
-        equal = f"Equal values match {max(best.joined.matched):,} rows ({best})" if best else "No values are equal"
+        equal = "No values are equal"
+        if best:
+            rows = max(best.joined.matched)
+            equal = f"Equal values match {rows:,} {'row' if rows == 1 else 'rows'} ({best})"
         key = "this key" if way.is_identity else "the transformation"
-        why = f"{equal}; {key} matches {max(result.matched):,} rows."
+        matches = "and similar values match" if result.pairs_by(SIMILAR) else "matches"
+        why = f"{equal}; {key} {matches} {max(result.matched):,} rows."
         return replace(result, why=why, transformation=None if way.is_identity else way)
 
     def _learned(self, on: list[Pair] | None) -> Transformation | None:

@@ -77,5 +77,7 @@ def _check_cardinality(counts: list[Array], validate: str | None, names: tuple[s
     """As in pandas and polars: on a side called 1, keys must not repeat."""
     wanted = VALIDATIONS[validate].split(":") if validate else ("m", "m")
     for side, count, name in zip(wanted, counts, names, strict=True):
-        if side == "1" and (count > 1).any():
-            raise InputError(f"This is not a {validate} join: {int((count > 1).sum()):,} keys repeat in {name}.")
+        repeated = int((count > 1).sum())
+        if side == "1" and repeated:
+            keys = "1 key repeats" if repeated == 1 else f"{repeated:,} keys repeat"
+            raise InputError(f"This is not a {validate} join: {keys} in {name}.")

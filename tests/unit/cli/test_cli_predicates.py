@@ -53,7 +53,7 @@ def test_three_tables(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--on", "id"], "More than two tables are joined on equal columns that are found; drop `on` and `by`."),
+        (["--on", "id"], "More than two tables are joined on columns that Dovetail finds; drop `on` and `by`."),
     ],
 )
 def test_options_that_do_not_fit_three(files, options, sentence):

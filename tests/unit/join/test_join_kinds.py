@@ -171,7 +171,7 @@ def test_more_than_two_tables(tmp_path):
 
 
 def test_mistakes_get_a_sentence(files):
-    with pytest.raises(InputError, match="Name = Client would give 9 rows, more than the 8 of `max_rows`"):
+    with pytest.raises(InputError, match="Name = Client would give 9 rows; `max_rows` is 8"):
         dovetail.join(*files, on="Name=Client", how="left", max_rows=8)
     with pytest.raises(UnknownName, match='no column "Client"'):
         dovetail.join(*files, on="Client")
