@@ -24,8 +24,8 @@ STEPS = (
      ("join", "sample-lake/geo/us-counties.csv", "sample-lake/economy/county-labor-2009.csv")),
     ("What is in a table?", ("columns", INDEX, "transport/airports.csv")),
     ("Where does Switzerland occur?", ("find", INDEX, "Switzerland")),
-    ("How big is the index, and is it intact?", ("info", INDEX)),
-    ("", ("verify", INDEX)),
+    ("What is the index made of?", ("info", INDEX)),
+    ("Is it intact?", ("verify", INDEX)),
 )  # fmt: skip
 
 TRY = (
@@ -41,7 +41,7 @@ TRY = (
 
 def main() -> int:
     for question, command in STEPS:
-        print(f"\n{question}\n$ {shlex.join(['dovetail', *command])}".replace("\n\n$", "\n$"), flush=True)
+        print(f"\n{question}\n$ {shlex.join(['dovetail', *command])}", flush=True)
         code = subprocess.run([DOVETAIL, *command], cwd=HOME, check=False).returncode
         if code:
             return code

@@ -25,7 +25,7 @@ from dovetail.transform.transformation import Transformation
 @click.argument("right")
 @click.argument("more", nargs=-1)
 @index_option
-@click.option("--on", metavar="MINE=THEIRS,…", help="The columns to join on. Default: the best that are found.")
+@click.option("--on", metavar="LEFT=RIGHT,…", help="The columns to join on. Default: the best that are found.")
 @click.option("--left-on", metavar="COLUMN,…", help="The columns of LEFT to join on; needs --right-on.")
 @click.option("--right-on", metavar="COLUMN,…", help="The columns of RIGHT to join on; needs --left-on.")
 @click.option(
@@ -44,7 +44,7 @@ from dovetail.transform.transformation import Transformation
     help="With --by similar or semantic: join each value with its most similar one, if at least this similar (0 to 1).",
 )
 @click.option("--one-to-one", is_flag=True, help="With --by similar: join each key with at most one value.")
-@click.option("--equal", metavar="MINE=THEIRS", help="With --by similar: columns that must also be equal.")
+@click.option("--equal", metavar="LEFT=RIGHT", help="With --by similar: columns that must also be equal.")
 @click.option("--suffix", default=SUFFIX, show_default=True, help="Appended to names of RIGHT that LEFT has too.")
 @click.option("--validate", type=click.Choice(list(VALIDATIONS)[:4]), help="Refuse a join with another cardinality.")
 @click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search for columns.")
