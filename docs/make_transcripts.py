@@ -2,8 +2,8 @@
 
     python docs/make_transcripts.py [PAGE...]
 
-The commands of a page run in order, in a temporary folder with the sample lake. A test compares what they print now with
-what the page says; times, speeds, sizes and the path of the lake may differ.
+The commands of a page run in order, in a temporary folder with the sample lake. A test compares what they print now
+with what the page says; times, speeds, sizes and the path of the lake may differ.
 """
 
 from __future__ import annotations
