@@ -43,9 +43,9 @@ def strength(weights: Array, query_size: int, cardinality: str, numbers: bool, c
 
 
 def chance_of_whole_numbers(common: Array, theirs: Array, step: int = 1) -> float:
-    """How likely a column holds any number in the range of the common ones: how full it is there.
+    """How likely a column contains any number in the range of the common ones: how full it is there.
 
-    A column of the row numbers 1 to 9,000 holds every year. `theirs` is every `step`-th of its numbers.
+    A column of the row numbers 1 to 9,000 contains every year. `theirs` is every `step`-th of its numbers.
     """
     if not len(common):
         return 0.0
@@ -55,7 +55,7 @@ def chance_of_whole_numbers(common: Array, theirs: Array, step: int = 1) -> floa
 
 
 def chance_of_codes(distinct: int, length: int) -> float:
-    """How likely a column holds any code as long as its own: one of 300 codes of two letters holds half of them."""
+    """How likely a column contains any code of that length: 300 codes of two letters are half of them."""
     return float(min(1.0, distinct / _LETTERS**length)) if 0 < length <= _SHORT else 0.0
 
 

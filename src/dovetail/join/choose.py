@@ -91,7 +91,7 @@ class _Join:
         return replace(execute(self.left, self.right, keys, self.request, "equal", _columns(pairs)), why=why)
 
     def _written_differently(self, best: NamedPredicate | None) -> JoinResult:
-        """By a transformation, and by similarity for what that leaves, or by similarity alone."""
+        """By a transformation, with similarity for the rows that it leaves; or by similarity alone."""
         way = self._learned(None)
         if way is None:
             return self._similar(None, _LEAST_SIMILAR)
@@ -130,7 +130,7 @@ class _Join:
         return replace(result, why=why, transformation=way)
 
     def _similar(self, on: list[Pair] | None, least: float = 0.0) -> JoinResult:
-        """By similarity alone. Less than a share of `least` of the source's values may be chance: nothing joins."""
+        """By similarity alone; nothing joins if less than the share `least` of the source's values has a match."""
         texts = [
             {name: table.values(name) for name in table.names if named or table.column(name).is_text}
             for table, named in ((self.left, on), (self.right, on))
@@ -154,7 +154,7 @@ class _Join:
         return replace(execute(self.left, self.right, found, self.request, "similar", columns), why=why)
 
     def _blocks(self, turned: bool) -> tuple[Array | None, Array | None]:
-        """What must be equal beside the similar values, of each row of the source and of the target."""
+        """The number of the block of each row of the source and of the target: only rows of one block join."""
         if self.request.equal is None:
             return None, None
         equal = self.request.equal

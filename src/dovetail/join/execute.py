@@ -23,10 +23,10 @@ def execute(
     columns: tuple[tuple[str, ...], tuple[str, ...]],
     first: int | None = None,
 ) -> JoinResult:
-    """Join the rows that have the same key; `columns` of both tables decided on the keys.
+    """Join the rows with the same key, which comes from `columns` of both tables.
 
-    With `first`, only so many rows are made. Groups are counted before anything is joined: a join of more than
-    `max_rows` rows is refused, and one that was not asked for by its columns where it multiplies rows.
+    With `first`, only so many rows are made. Keys are counted before anything is joined: a join of more than `max_rows`
+    rows is refused, and so is one on columns that were not named if it multiplies rows (`max_growth`).
     """
     mine, theirs = keys.left, keys.right
     counts = [np.bincount(codes[codes >= 0], minlength=keys.size) for codes in (mine, theirs)]

@@ -17,7 +17,7 @@ from dovetail.tables.input_table import InputTable
 
 
 def join_many(tables: Sequence[InputTable], request: JoinRequest) -> JoinResult:
-    """The last step's result, with all steps."""
+    """Join the tables step by step. Returns the result of the last step, with all steps."""
     begun = time.perf_counter()
     if request.how in ("semi", "anti"):
         raise InputError(f"A {request.how} join takes two tables.")

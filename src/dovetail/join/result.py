@@ -70,7 +70,7 @@ class JoinResult:
 
     @property
     def on(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of columns; empty where the numbers of columns differ, as after a transformation of several."""
+        """The pairs of columns; empty if their numbers differ, as after a transformation of several into one."""
         mine, theirs = self.columns
         return tuple(zip(mine, theirs, strict=True)) if len(mine) == len(theirs) else ()
 

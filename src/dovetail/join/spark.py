@@ -148,7 +148,7 @@ def _type_of(evidence: Iterable[str]) -> ColumnType:
 
 
 def _counts(frames: list[DataFrame], keys: int) -> tuple[int, int, int, int, int]:
-    """Rows of both sides, those with a partner, and those of the inner join, by counting keys."""
+    """Rows of both sides, those with a match, and those of the inner join, by counting keys."""
     from pyspark.sql import functions as f
 
     left, right = (

@@ -41,7 +41,7 @@ class Match:
 
 @dataclass(frozen=True)
 class KeyMatch:
-    """A table that holds `overlap` of the key's tuples, in these columns."""
+    """A table that contains `overlap` of the key's tuples, in these columns."""
 
     segment: OpenSegment
     table: int
@@ -55,7 +55,7 @@ class KeyMatch:
 
 
 class _Best:
-    """The k-th overlap that all segments together have found so far: what is below it need not be looked at."""
+    """The k-th overlap that all segments together have found so far: smaller overlaps can be ignored."""
 
     def __init__(self, k: int, floor: int) -> None:
         self._k = k
@@ -100,7 +100,7 @@ def containing(
     allowed: list[Array],
     fast: bool = False,
 ) -> list[Match]:
-    """Every column that holds at least `threshold` of the tokens, and `floor` of them. Exact; `fast` may miss some."""
+    """All columns that contain at least `threshold` of the tokens, and `floor` of them. `fast` may miss some."""
     least = max(floor, least_overlap(threshold, len(tokens)))
 
     def search(segment: OpenSegment, columns: Array) -> list[Match]:
@@ -115,14 +115,14 @@ def containing(
 
 
 def columns_of(segments: Sequence[OpenSegment], tables: list[Array]) -> list[Array]:
-    """Which columns belong to some tables."""
+    """For each segment, which columns belong to the tables."""
     return [mask[segment.table_of] for segment, mask in zip(segments, tables, strict=True)]
 
 
 def together(
     segments: Sequence[OpenSegment], key: QueryKey, k: int, floor: int, allowed: list[Array]
 ) -> tuple[list[KeyMatch], bool]:
-    """The k tables that hold most tuples of the key, at least `floor`; whether none can be missing."""
+    """The k tables that contain most tuples of the key, at least `floor`; and whether that is exact."""
     best = _Best(k, floor)
     tokens = [column.tokens for column in key.columns]
     cut = []

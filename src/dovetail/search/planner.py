@@ -72,7 +72,7 @@ class _Candidate:
 
 
 class _Planner:
-    """One request by equal values, and what it is asked of."""
+    """A search by equal values."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class _Planner:
         return self._evidence[column.name]
 
     def key(self, names: tuple[str, ...], begun: float) -> Hits:
-        """Tables that hold the tuples of several columns of mine."""
+        """Tables that contain the tuples of several columns of mine."""
         if self.request.fast:
             raise InputError("`fast` takes one column; `on` names several.")
         key = query_key(self.table, names)
@@ -116,7 +116,7 @@ class _Planner:
         return [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
 
     def every_column(self) -> list[Hit]:
-        """The best pair of columns of each table. Poor ones are left out, unless the user has said what is not."""
+        """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
         best = self._best_of_each_table(self._ask)
         said = self.request.min_overlap > 1 or self.request.share is not None
         good = [candidate for candidate in best if said or candidate.score >= POOR][: self.request.most]

@@ -45,8 +45,8 @@ def similar_pairs(
 ) -> Similar:
     """For each value at most one key. Several values may have one key, unless `one_to_one`.
 
-    With `min_similarity`, the nearest key that is at least so similar, whatever the second. With `blocks`, a value and
-    a key are compared only where their numbers are the same. With `one_to_one`, keys that are `taken` join nothing.
+    With `min_similarity`, the nearest key, if it is similar enough, whatever the second nearest. With `blocks`, a value
+    and a key are compared only if their numbers are the same. With `one_to_one`, keys that are `taken` join nothing.
     """
     if not len(values) or not len(keys):
         return Similar(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))

@@ -29,7 +29,7 @@ MOST_PROGRAMS = 6
 
 @dataclass(frozen=True)
 class Direction:
-    """The table that is transformed, and the table with the key; `reversed` where the left one has the key."""
+    """The table that is transformed, and the table with the key; `reversed` if the left one has the key."""
 
     source: SampledTable
     target: SampledTable
@@ -60,7 +60,7 @@ def discover(
     most_programs: int = MOST_PROGRAMS,
     deadline: Deadline | None = None,
 ) -> Discovery | None:
-    """The programs that join two tables of raw text; None where no program joins enough of them.
+    """The programs that join two tables of raw text; None if no program joins enough rows.
 
     Nothing new is tried after the deadline.
     """
@@ -158,7 +158,7 @@ def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, 
 def _best_program(direction: Direction, group: ColumnMatch, coverage: Coverage) -> Learned | None:
     """The program with the best coverage, of those that the group's example sets teach.
 
-    From the matched column alone where that does well, else from whole rows too.
+    From the matched column alone if that does well, otherwise from whole rows too.
     """
     best: tuple[float, float, Learned] | None = None
     tried = set()

@@ -1,4 +1,4 @@
-"""A program for people and for other engines: in words, as Python, as an expression of DuckDB and of Spark."""
+"""A program in words, in Python, and as an expression of DuckDB and of Spark."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _DUCKDB_TITLE = (
 
 
 def explained(program: Program) -> dict[str, str]:
+    """The program in words, in Python, and as expressions of DuckDB and Spark."""
     return {
         "words": in_words(program),
         "python": as_python(program),
@@ -22,12 +23,12 @@ def explained(program: Program) -> dict[str, str]:
 
 
 def in_words(program: Program) -> str:
-    """One sentence."""
+    """The program in one sentence."""
     return ", then ".join(_words(step) for step in program.steps)
 
 
 def as_python(program: Program) -> str:
-    """An expression over a dict `row`; it raises IndexError, or gives less text, where the program gives null."""
+    """An expression over a dict `row`; it raises IndexError, or gives less text, if the program gives null."""
     return " + ".join(_python(step) for step in program.steps)
 
 

@@ -35,13 +35,13 @@ class TwoCoded:
         return [(0, a, 1, b) for a in range(self.left.width) for b in range(self.right.width)]
 
     def joined(self, pairs: Sequence[Pair]) -> Joined | None:
-        """The join on these pairs, counted; None where nothing joins."""
+        """The counts of the join on these pairs; None if nothing joins."""
         return self.groups(pairs[:-1]).children(pairs[-1:]).get(pairs[-1])
 
     def groups(self, pairs: Sequence[Pair]) -> Groups:
         found = self.root
         for pair in pairs:
-            found = found.part(pair)
+            found = found.split(pair)
         return found
 
 
@@ -51,14 +51,14 @@ class Groups:
         self.left, self.right = left, right  # the group of each row, or -1
         self.number = number
 
-    def part(self, pair: Pair) -> Groups:
+    def split(self, pair: Pair) -> Groups:
         """The groups that also agree on one more pair of columns."""
         left, right = np.empty_like(self.left), np.empty_like(self.right)
         number = common_groups(self._split(0, pair[1]), self._split(1, pair[3]), left, right)
         return Groups(self.tables, left, right, number)
 
     def children(self, pairs: Sequence[Pair]) -> dict[Pair, Joined]:
-        """What adding each of the pairs gives; those with which nothing joins are left out."""
+        """The counts after adding each of the pairs; without those with which nothing joins."""
         if not pairs:
             return {}
         used = sorted({pair[1] for pair in pairs}), sorted({pair[3] for pair in pairs})
@@ -81,7 +81,7 @@ class Groups:
         return found
 
     def closure(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Those of the pairs that hold in every joined row anyway."""
+        """Those of the pairs that are equal in every joined row anyway."""
         left, right = self.tables.left.codes, self.tables.right.codes
         firsts = first_rows(self.left, self.number), first_rows(self.right, self.number)
         return [

@@ -40,7 +40,7 @@ class Best:
 
 @dataclass(frozen=True, order=True)
 class _Child:
-    """A parent extended by a pair, counted, not yet made."""
+    """A parent extended by a pair: counted, but without its groups."""
 
     order: tuple[Rank, tuple[Pair, ...], Pair]
     parent: tuple[Pair, ...] = field(compare=False)
@@ -120,7 +120,7 @@ class Search:
     def _extend(self, parent: tuple[Pair, ...], groups: Groups | ManyGroups, pairs: Sequence[Pair]) -> list[Pair]:
         """Queue the children of a predicate; returns the pairs with which anything joins.
 
-        A pair that cannot be among the best here can be so nowhere below, and is left out of its siblings' pairs.
+        A pair that cannot be among the best here cannot be so further down, and is left out of its siblings' pairs.
         """
         children = groups.children(pairs)
         for joined in children.values():
@@ -146,7 +146,7 @@ class Search:
         return self._bounded and self._last is not None and self._preference.best_rank(joined) > self._last
 
     def _cannot_grow(self, joined: Joined) -> bool:
-        """The same of what extends it only. Whatever that is, it has fewer rows, or would be the same predicate."""
+        """The same for what extends it. That has fewer rows, or would be the same predicate."""
         if not self._bounded or self._last is None:
             return False
         *most, least = self._preference.best_rank(joined)
@@ -155,7 +155,7 @@ class Search:
 
 
 def best_predicates(coded: Coded, preference: Preference, k: int = 1, seconds: float = 10.0) -> Best:
-    """The k best closed predicates that connect all tables; fewer where there are no more."""
+    """The k best closed predicates that connect all tables, or all of them if there are fewer."""
     deadline = Deadline(seconds)
     if len(coded.tables) == 2:
         return Search(TwoCoded(coded), preference, k, deadline).run()
@@ -164,7 +164,7 @@ def best_predicates(coded: Coded, preference: Preference, k: int = 1, seconds: f
 
 
 def _seeds(coded: Coded, preference: Preference, seconds: float) -> Iterable[tuple[Pair, ...]]:
-    """The best of two tables at a time, put together: the best edges that connect all, and the edges of each table."""
+    """The best of two tables at a time, combined: the best edges that connect all, and the edges of each table."""
     edges = list(itertools.combinations(range(len(coded.tables)), 2))
     best: dict[tuple[int, int], Predicate] = {}
     deadline = Deadline(seconds)

@@ -31,7 +31,7 @@ _NEAREST = 3
 def search_semantic(
     segments: Sequence[OpenSegment], request: SearchRequest, table: InputTable, allowed: list[Any]
 ) -> Hits:
-    """Where neither `k` nor a threshold is named, all columns at the paper's threshold."""
+    """Columns with similar values; without `k` and a threshold, all above the paper's threshold."""
     begun = time.perf_counter()
     tau, threshold = distance_of(_min_similarity(request)), request.share
     if request.k is None and threshold is None:
@@ -92,7 +92,7 @@ def _chosen(table: InputTable, on: str | Sequence[str] | None) -> list[InputColu
 
 
 def _best_of_each(pairs: list[tuple[SimilarMatch, TextQuery]], several: bool) -> list[tuple[SimilarMatch, TextQuery]]:
-    """Best first; where several columns of mine were asked, by their share, and each table once."""
+    """Best first; if several columns of mine were searched with, by their share, and each table once."""
     if not several:
         return pairs
     best: dict[str, tuple[SimilarMatch, TextQuery]] = {}

@@ -74,13 +74,13 @@ class QueryRows:
 
     @cached_property
     def keys(self) -> tuple[Array, Array]:
-        """What is looked up for the rows that are asked with, and to which of them each key belongs."""
+        """The keys that are looked up, and the row that each belongs to."""
         asked = np.arange(self.size)[:: -(-self.size // _MOST_ASKED) or 1]
         keys, starts = keys_of(pa.array([self.written[row] for row in asked], pa.large_string()))
         return keys, asked[np.repeat(np.arange(len(asked)), np.diff(starts))]
 
     def sharing(self, keys: Array, most: int) -> dict[str, list[str | None]]:
-        """The rows that have one of the ascending keys; those with the least, where they are more than `most`."""
+        """The rows that have one of the ascending keys; those with the smallest, if they are more than `most`."""
         mine, owners = self.keys
         held = np.isin(mine, keys)
         least = np.full(self.size, 1 << 32, np.int64)
@@ -92,7 +92,7 @@ class QueryRows:
 
 @dataclass(frozen=True)
 class ComparedValues:
-    """My values and theirs as numbers that are the same where they join, -1 for what no program makes."""
+    """My values and theirs as numbers, the same if they join; -1 for values that no program makes."""
 
     mine: Array
     theirs: Array
@@ -131,7 +131,7 @@ class ComparedValues:
 
     @cached_property
     def matched(self) -> Array:
-        """Which of mine."""
+        """Which of my values have a match."""
         found: Array = (self.mine >= 0) & np.isin(self.mine, self.theirs)
         return found
 

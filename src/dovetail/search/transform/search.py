@@ -43,9 +43,9 @@ def search_transformed(
     allowed: list[Array],
     least: tuple[Fraction | None, int],
 ) -> Hits:
-    """The tables with a column that a program of my columns reaches, or the other way round.
+    """The tables with a column whose values a program makes from mine, or the other way round.
 
-    Without names, every column of text is tried alone. `least`: the share of my values that must match, and how many.
+    Without names, every text column is tried by itself. `least`: the share and the number of my values that must match.
     """
     begun = time.perf_counter()
     groups = [[table.column(name) for name in names]] if names else [[column] for column in _texts(table)]
@@ -90,7 +90,7 @@ def _candidates(segments: Sequence[OpenSegment], mine: QueryRows, allowed: list[
 
 
 def _verified(match: Match, mine: QueryRows, least: tuple[Fraction | None, int]) -> TransformedHit | None:
-    """The hit, if a program joins enough of what does not join as it is."""
+    """The hit, if a program joins enough of the values that are not equal."""
     segment, column = match.segment, match.column
     record = segment.catalog.column(column)
     theirs = segment.tokens.tokens(segment.tokens.set_of(column)[0])
