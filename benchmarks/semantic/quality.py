@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail
-from dovetail.indexes.pexeso import Parameters, Space
+from dovetail.indexes.pexeso.core import Space, VectorParameters
 from dovetail.join.semantic import semantic_pairs
 
 KEYS = ("title", "name", "key")
@@ -169,7 +169,7 @@ def main() -> None:
     for name, (likeness, levels) in (peers() if not options.alone else {}).items():
         tell(name, all_cases, likeness, levels)
     for name in filter(None, options.embedders.split(",")):
-        space = Parameters.chosen(name).space()
+        space = VectorParameters.chosen(name).space()
         tables = tell(name, all_cases, Nearness(space), 1.0 - np.array(TAUS))
         default = min(tables, key=lambda key: abs(key[0] - 0.94) + abs(key[1] - 0.6))
         rows = joined(all_cases, by_meaning(space))

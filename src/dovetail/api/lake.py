@@ -1,13 +1,15 @@
-"""An open index, as Python sees it. Nothing here needs Spark or Java."""
+"""An open index, as Python sees it. Nothing here needs Spark or Java.
+
+Methods import what they need: no question needs the code of all answers.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,27 +17,22 @@ import pyarrow.compute as pc
 from dovetail._storage.directory import Snapshot, open_snapshot
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.errors import InputError, UnknownName, unknown
-from dovetail.graph.candidates import KeyCandidates
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.dependencies import Dependencies
-from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
-from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
-from dovetail.graph.keys import ASKED
-from dovetail.graph.nary import NaryDependencies
-from dovetail.graph.network import Graph, join_graph
-from dovetail.graph.spread import spread
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
-from dovetail.indexes.verify import Verification, verify_index
-from dovetail.join.joined import Joined
-from dovetail.join.verb import join_with
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
-from dovetail.search.planner import Request, search
-from dovetail.search.semantic.hit import SemanticHit
-from dovetail.tables.column_names import On
+
+if TYPE_CHECKING:
+    from dovetail.graph.candidates import KeyCandidates
+    from dovetail.graph.dependencies import Dependencies
+    from dovetail.graph.foreign_keys import ForeignKeys
+    from dovetail.graph.nary import NaryDependencies
+    from dovetail.graph.network import Graph
+    from dovetail.indexes.verify import Verification
+    from dovetail.join.joined import Joined
+    from dovetail.tables.column_names import On
 
 
 @dataclass(frozen=True, repr=False)
@@ -225,9 +222,11 @@ class Lake:
         distance (0.06). Without `k` and `threshold`, every column in which 60 % of my rows have a match is found;
         without `on`, for my column with most texts; `on="*"` tries each.
         """
+        from dovetail.search.planner import Request, search
+
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
         hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast, how, tau))
-        return hits.of(Source(partial(join_with, self.segments), data))
+        return hits.of(Source(self._join, data))
 
     def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
         """`data` joined with a table of the lake, on equal values as search counts them. Rows keep my order.
@@ -236,6 +235,8 @@ class Lake:
         theirs, or one name for both, or a list of these; without it the hit's, or else the best pair is found. `.frame`
         of the answer is of the kind that `data` is, `.table` an Arrow table of text.
         """
+        from dovetail.search.semantic.hit import SemanticHit
+
         mapping = None
         if isinstance(data, Hit):
             if table is not None or data.source is None:
@@ -248,7 +249,12 @@ class Lake:
             table = table.table
         if table is None:
             raise InputError("lake.join needs a table of the lake: its name, or a hit.")
-        return join_with(self.segments, data, table, on, how, mapping=mapping)
+        return self._join(data, table, on, how, mapping=mapping)
+
+    def _join(self, *arguments: Any, **options: Any) -> Joined:
+        from dovetail.join.verb import join_with
+
+        return join_with(self.segments, *arguments, **options)
 
     def inds(
         self,
@@ -269,6 +275,12 @@ class Lake:
         for. `null_equal` takes null for a value. With `nary`, dependencies of two to so many columns together.
         `master` is a Spark master to spread the work over; without it, threads of this process find them.
         """
+        from dovetail.graph.columns import LakeColumns
+        from dovetail.graph.dependencies import Dependencies
+        from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
+        from dovetail.graph.nary import NaryDependencies
+        from dovetail.graph.spread import spread
+
         filters = Filters(not null_columns, not integers, not non_unique, as_share(coverage))
         question = Question(filters, as_share(partial), null_equal)
         if nary > 1:
@@ -278,19 +290,27 @@ class Lake:
         found = inclusions(self.segments, question)
         return Dependencies(found, spread(self._snapshot, question, master) if master else None)
 
-    def foreign_keys(self, min_score: float = LIKELY) -> ForeignKeys:
+    def foreign_keys(self, min_score: float | None = None) -> ForeignKeys:
         """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
 
         The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
         """
-        return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+        from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
+        from dovetail.graph.inclusion import inclusions
+        from dovetail.graph.keys import ASKED
+
+        return ForeignKeys(inclusions(self.segments, ASKED), LIKELY if min_score is None else min_score)
 
     def keys(self) -> KeyCandidates:
         """Columns, alone or a few together, that tell the rows of their table apart, the likeliest keys first."""
+        from dovetail.graph.candidates import KeyCandidates
+
         return KeyCandidates(self.foreign_keys())
 
-    def graph(self, min_score: float = LIKELY) -> Graph:
+    def graph(self, min_score: float | None = None) -> Graph:
         """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
+        from dovetail.graph.network import join_graph
+
         return join_graph(self.foreign_keys(min_score))
 
     def find(self, value: str) -> Rows[Occurrence]:
@@ -345,6 +365,8 @@ def open(path: str | Path) -> Lake:
 
 def verify(path: str | Path) -> Verification:
     """Read every byte of the index at `path` and check every cross-reference."""
+    from dovetail.indexes.verify import verify_index
+
     return verify_index(Path(path))
 
 

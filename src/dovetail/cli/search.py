@@ -14,8 +14,6 @@ from dovetail.cli.output import print_json, print_table
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.planner import HOWS
-from dovetail.search.semantic.hit import SemanticHit, write_mapping
-from dovetail.search.transform.hit import TransformedHit
 
 
 @click.command("search", short_help="Find the tables that join with mine.")
@@ -93,6 +91,8 @@ def search_command(
         raise InputError("--mapping is for search by spelling or meaning: add --how semantic.")
     hits = search(fast=fast)
     if mapping:
+        from dovetail.search.semantic.hit import write_mapping
+
         write_mapping(hits, mapping)
     if explain is not None:
         click.echo(_chosen(hits, explain).explain())
@@ -143,10 +143,12 @@ def _print(hits: Hits) -> None:
 
 def _next(query: str, index: Path, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
-    if isinstance(hit, TransformedHit | SemanticHit):
-        how = ["--on", ",".join(hit.on), "--by", "semantic" if isinstance(hit, SemanticHit) else "transform"]
-    else:
+    if type(hit) is Hit:
         how = ["--on", ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))]
+    else:
+        from dovetail.search.semantic.hit import SemanticHit
+
+        how = ["--on", ",".join(hit.on), "--by", "semantic" if isinstance(hit, SemanticHit) else "transform"]
     command = ["dovetail", "join", query, hit.table, "--index", str(index), *how, "-o", "joined.parquet"]
     return f"Try:  {shlex.join(command)}"
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.embedders.abbreviation_kernels import ANY, FIRST, LATER, NUMBER, expand
-from dovetail.embedders.protocol import Array
 from dovetail.errors import InputError
 from dovetail.normalise.hashing import as_buffers, as_strings, hash_tokens
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail._compile import compiled, int64
+from dovetail._byte_kernels import decode_character
+from dovetail._compile import compiled
 from dovetail._types import Array
 
 _WITH_DIGIT = np.float32(1.75)
@@ -87,7 +88,7 @@ def _add_text(content: Array, place: int, end: int, word: Array, sums: Array, me
     size = 1
     digit = False
     while place < end:
-        character, width = _character(content, place, end)
+        character, width = decode_character(content, place)
         place += width
         kind = _kind(character)
         if kind == 0:
@@ -101,19 +102,6 @@ def _add_text(content: Array, place: int, end: int, word: Array, sums: Array, me
     if size > 1:
         count = _add_word(word, size, digit, sums, met, seen, count)
     return count
-
-
-@compiled
-def _character(content: Array, place: int, end: int) -> tuple[int, int]:
-    """The code point at a place of valid UTF-8, and how many bytes it has."""
-    first = int64(content[place])
-    if first < 0x80:
-        return first, 1
-    width = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
-    code = first & (0x7F >> width)
-    for step in range(1, min(width, end - place)):
-        code = (code << 6) | (int64(content[place + step]) & 0x3F)
-    return code, width
 
 
 @compiled

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
+from dovetail._types import Array
 from dovetail.embedders.ngram_kernels import hash_ngrams
-from dovetail.embedders.protocol import Array, Sparse, Texts, as_strings_array
+from dovetail.embedders.protocol import Sparse, Texts, as_strings_array
 from dovetail.normalise.hashing import as_buffers
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.embedders.protocol import Array, Texts
+from dovetail._types import Array
+from dovetail.embedders.protocol import Texts
 from dovetail.embedders.unit import unit
 from dovetail.errors import InputError
 

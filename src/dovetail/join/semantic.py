@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
-from dovetail.indexes.pexeso.core import Parameters, Space, texts_among
-from dovetail.indexes.pexeso.memory import Near, by_rarity
+from dovetail.indexes.pexeso.core import Space, VectorParameters, texts_among
+from dovetail.indexes.pexeso.query import RangeSearcher, weigh_by_idf
 from dovetail.similar.columns import one_to_one, tried
 
 Columns = Mapping[str, Sequence[str | None]]
@@ -43,7 +43,7 @@ def semantic_pairs(
     left: Columns, right: Columns, on: tuple[str, str] | None = None, space: Space | None = None
 ) -> SemanticPairs | None:
     """Null where no column of either side holds texts."""
-    space = space or Parameters.chosen().space()
+    space = space or VectorParameters.chosen().space()
     chosen = on or _likely(left, right, space)
     if chosen is None:
         return None
@@ -76,8 +76,8 @@ def _matches(mine: pa.Array, theirs: pa.Array, space: Space) -> list[tuple[int, 
     equal = {value for value, _ in pairs}
     texts = [np.flatnonzero(texts_among(side)) for side in (mine, theirs)]
     one, other = (space.vectors(side.take(pa.array(at))) for side, at in zip((mine, theirs), texts, strict=True))
-    one, other = by_rarity(one, other, space.embedder.dimension)
-    queries, others, distances = Near(other, space).within(one, _SEEN)
+    one, other = weigh_by_idf(one, other, space.embedder.dimension)
+    queries, others, distances = RangeSearcher(other, space).within(one, _SEEN)
     queries, others = texts[0][queries], texts[1][others]
     forth, back = _nearest(queries, others, distances), _nearest(others, queries, distances)
     for value, near in forth.items():
@@ -123,7 +123,7 @@ def _near_columns(left: Columns, right: Columns, space: Space) -> list[tuple[str
     sides = [_texts(side) for side in (left, right)]
     scored = []
     for theirs, right_tokens in sides[1].items():
-        texts = Near(space.vectors(right_tokens.sample), space)
+        texts = RangeSearcher(space.vectors(right_tokens.sample), space)
         for mine, left_tokens in sides[0].items():
             queries, others, _ = texts.within(space.vectors(left_tokens.sample), _FARTHEST)
             scored.append((left_tokens.share(queries) * right_tokens.share(others), mine, theirs))

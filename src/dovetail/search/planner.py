@@ -18,8 +18,6 @@ from dovetail.search.hits import Hit, Hits
 from dovetail.search.keys.evidence import key_hit
 from dovetail.search.keys.query_key import key_names, query_key
 from dovetail.search.overlap.evidence import Evidence
-from dovetail.search.semantic.search import search_semantic
-from dovetail.search.transform.search import search_transformed
 from dovetail.tables.query import QueryColumn, QueryTable, query_table
 
 # Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
@@ -58,9 +56,13 @@ def search(segments: Sequence[OpenSegment], request: Request) -> Hits:
     but = "" if request.include_self else table.path
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     if request.how == "semantic":
+        from dovetail.search.semantic.search import search_semantic
+
         return search_semantic(segments, request, threshold, table, allowed)
     names = () if request.on is None else key_names(table, request.on)
     if request.how == "transform":
+        from dovetail.search.transform.search import search_transformed
+
         return search_transformed(segments, table, names, request.most, allowed, (threshold, request.min_overlap))
     asked = _Asked(segments, request, threshold, table, allowed, names[0] if names else None)
     if len(names) > 1:

@@ -9,13 +9,13 @@ import numpy as np
 
 from dovetail._storage.segment import Segment
 from dovetail.indexes.josie import format as josie_format
-from dovetail.indexes.josie.build import LEAST, MOST, JosieBuilder
+from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS, JosieBuilder
 from dovetail.indexes.josie.format import JosieArrays
 from dovetail.indexes.josie.kernels import positions_of
 from dovetail.indexes.josie.query import JosieReader
 from dovetail.indexes.protocol import NOTHING, Frozen
-from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.query import TokenReader
 
 
 class JosieIndex:
@@ -43,7 +43,7 @@ def _broken_references(segment: Segment) -> Iterator[str]:
     positions = positions_of(tokens.posting_offsets, tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens)
     if not np.array_equal(positions, arrays.positions):
         yield "positions do not match the sets"
-    if not all(low <= cost <= high for low, cost, high in zip(LEAST, arrays.costs, MOST, strict=True)):
+    if not all(low <= cost <= high for low, cost, high in zip(LEAST_COSTS, arrays.costs, MOST_COSTS, strict=True)):
         yield "a read cost is beyond what any machine needs"
 
 

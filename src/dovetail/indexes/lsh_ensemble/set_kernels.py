@@ -12,27 +12,11 @@ from typing import Any
 import numpy as np
 
 from dovetail._compile import compiled, int64
+from dovetail._search_kernels import first_below, gallop
 from dovetail._types import Array
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HIGH_HALF = np.uint64(32)
-
-
-@compiled
-def _seek(values: Array, start: int, stop: int, wanted: int) -> int:
-    """The first place from `start` on whose value is at least `wanted`: steps that double, then a binary search."""
-    low, step = start, 1
-    while low + step < stop and values[low + step] < wanted:
-        low += step
-        step *= 2
-    high = min(low + step, stop)
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @compiled
@@ -50,14 +34,8 @@ def find_prefix(groups: Array, after: Array, need: int, posting_offsets: Array) 
 
     All but need - 1 tokens must be read.
     """
-    low, high = 0, len(groups)
-    while low < high:
-        middle = (low + high) >> 1
-        if after[middle] >= need:
-            low = middle + 1
-        else:
-            high = middle
-    return low, count_postings(groups, 0, low, posting_offsets)
+    prefix = first_below(after, 0, need)
+    return prefix, count_postings(groups, 0, prefix, posting_offsets)
 
 
 @compiled
@@ -81,7 +59,7 @@ def overlap_from(
     at, i = start, first
     if stop - start < len(groups) - first:
         while at < stop and overlap + after[i] >= need:
-            i = _seek(groups, i, len(groups), set_groups[at])
+            i = gallop(groups, i, len(groups), set_groups[at])
             if i == len(groups):
                 break
             if groups[i] == set_groups[at]:
@@ -90,7 +68,7 @@ def overlap_from(
             at += 1
         return overlap, at - start
     while i < len(groups) and overlap + after[i] >= need:
-        at = _seek(set_groups, at, stop, groups[i])
+        at = gallop(set_groups, at, stop, groups[i])
         if at == stop:
             break
         if set_groups[at] == groups[i]:

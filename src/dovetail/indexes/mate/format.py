@@ -20,8 +20,8 @@ import numpy as np
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.mate.core import FAMILIES, Parameters, bytes_for
-from dovetail.indexes.rows import RowArrays
+from dovetail.indexes.mate.core import FAMILIES, SuperKeyParameters, bytes_for
+from dovetail.indexes.rows.format import RowArrays
 from dovetail.indexes.tokens.format import TokenArrays
 
 NAME = "mate"
@@ -32,7 +32,9 @@ ENTRIES_A_SUM = 32
 class MatePackWriter:
     """Takes keys and postings run by run."""
 
-    def __init__(self, pack: PackWriter, parameters: Parameters, ones: Array, rows: int, posting_starts: Array) -> None:
+    def __init__(
+        self, pack: PackWriter, parameters: SuperKeyParameters, ones: Array, rows: int, posting_starts: Array
+    ) -> None:
         self._pack = pack
         self._words = parameters.words
         numbers = (FAMILIES[parameters.family], parameters.bits, parameters.ones)
@@ -85,13 +87,13 @@ class MateArrays:
             yield "posting_starts does not span its array"
 
 
-def _parameters(pack: Pack, where: str) -> Parameters:
+def _parameters(pack: Pack, where: str) -> SuperKeyParameters:
     numbers = pack["parameters"].tolist()
     names = {number: name for name, number in FAMILIES.items()}
     characters = pack["characters"]
     if len(numbers) != 3 or (len(characters) and int(characters.max()) > 0x10FFFF):
         raise IndexDamaged(f"{where} is damaged: it does not say how its keys were made.")
     family, bits, ones = numbers
-    found = Parameters(names.get(family, str(family)), bits, ones, "".join(map(chr, characters.tolist())))
+    found = SuperKeyParameters(names.get(family, str(family)), bits, ones, "".join(map(chr, characters.tolist())))
     found.require(where)
     return found

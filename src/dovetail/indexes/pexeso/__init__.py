@@ -3,11 +3,3 @@
 Dong, Takeoka, Xiao, Oyamada: "Efficient Joinable Table Discovery in Data Lakes: A High-Dimensional Similarity-Based
 Approach", ICDE 2021, doi:10.1109/ICDE51399.2021.00046. Exact. docs/algorithms/pexeso.md tells where we depart from it.
 """
-
-from __future__ import annotations
-
-from dovetail.indexes.pexeso.core import Parameters, Space
-from dovetail.indexes.pexeso.index import PEXESO
-from dovetail.indexes.pexeso.query import Matches, PexesoReader
-
-__all__ = ["PEXESO", "Matches", "Parameters", "PexesoReader", "Space"]

@@ -26,7 +26,7 @@ MOST_TAU = 0.1  # the paper's largest; farther apart, values have nothing in com
 
 
 @dataclass(frozen=True)
-class Parameters:
+class VectorParameters:
     """What the manifest freezes: the embedder, and abbreviations beside those that come with Dovetail."""
 
     embedder: str
@@ -34,18 +34,18 @@ class Parameters:
     abbreviations: tuple[Abbreviation, ...]  # all that are written out
 
     @classmethod
-    def chosen(cls, embedder: str = DEFAULT, more: Iterable[Abbreviation] = ()) -> Parameters:
+    def chosen(cls, embedder: str = DEFAULT, more: Iterable[Abbreviation] = ()) -> VectorParameters:
         return cls(embedder, embedder_of(embedder).version, Abbreviations((*built_in(), *more)).listed)
 
     @classmethod
-    def of(cls, frozen: Frozen) -> Parameters:
+    def of(cls, frozen: Frozen) -> VectorParameters:
         if not frozen:
             return cls.chosen()
         listed = tuple(Abbreviation(*one) for one in frozen["abbreviations"])
         return cls(frozen["embedder"], frozen["version"], listed)
 
     @classmethod
-    def from_bytes(cls, written: bytes) -> Parameters:
+    def from_bytes(cls, written: bytes) -> VectorParameters:
         return cls.of(json.loads(written))
 
     def to_bytes(self) -> bytes:
@@ -65,7 +65,7 @@ class Parameters:
 class Space:
     """Values as vectors, as an index has settled it."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: VectorParameters) -> None:
         self.embedder: Embedder = embedder_of(parameters.embedder)
         self.parameters = parameters
         if self.embedder.version != parameters.version:
@@ -108,6 +108,14 @@ def texts_among(tokens: pa.Array) -> Array:
 
 
 @cache
-def space_of(parameters: Parameters) -> Space:
+def space_of(parameters: VectorParameters) -> Space:
     """Made once: models take their time to load."""
     return Space(parameters)
+
+
+def heads_of(vectors: Array, basis: Array) -> Array:
+    """Coordinates on the axes, and the length of the rest."""
+    first = vectors @ basis
+    rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", first, first, dtype=np.float64), 0.0))
+    found: Array = np.concatenate([first, rest[:, None].astype(np.float32)], axis=1)
+    return found

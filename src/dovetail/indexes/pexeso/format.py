@@ -26,7 +26,7 @@ import numpy as np
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.pexeso.core import Parameters, space_of
+from dovetail.indexes.pexeso.core import VectorParameters, space_of
 
 NAME = "pexeso"
 VERSION = 1
@@ -47,7 +47,7 @@ class PexesoArrays:
         pack.require(NAME, VERSION)
         where = f"{pack.segment}/{pack.path.name}"
         try:
-            self.parameters = Parameters.from_bytes(bytes(pack["parameters"]))
+            self.parameters = VectorParameters.from_bytes(bytes(pack["parameters"]))
         except (ValueError, KeyError, TypeError) as broken:
             raise IndexDamaged(f"{where} is damaged: it does not say how its vectors were made.") from broken
         self.space = space_of(self.parameters)

@@ -9,7 +9,7 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.indexes.pieces.format import NAME, VERSION, PieceArrays
 from dovetail.indexes.pieces.kernels import count_holders, sharing, sum_weights
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 from dovetail.normalise import characters
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.tokens.kernels import count_leading
+from dovetail.indexes.tokens.query_kernels import count_leading
 
 NAME = "tokens"
 VERSION = 1

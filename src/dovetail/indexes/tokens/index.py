@@ -12,8 +12,9 @@ from dovetail.indexes.protocol import NOTHING, Frozen
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import TokenBuilder
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
-from dovetail.indexes.tokens.kernels import count_leading, transpose
+from dovetail.indexes.tokens.kernels import transpose
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.indexes.tokens.query_kernels import count_leading
 from dovetail.normalise.hash_kernels import hash_strings
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail._types import Array
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
-from dovetail.indexes.tokens.groups import ascending, weigh_groups
-from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, spread
+from dovetail.indexes.tokens.kernels import gather_strings
+from dovetail.indexes.tokens.query_kernels import ascending, find_tokens, spread, weigh_groups
 from dovetail.normalise.hash_kernels import hash_strings
 from dovetail.normalise.hashing import as_buffers, as_strings
 
