@@ -94,7 +94,7 @@ class Nearness:
         if new:
             self._known.update(zip(new, self._space.dense(pa.array(new, pa.large_string())), strict=True))
         one, other = (np.array([self._known[text] for text in side]) for side in (mine, theirs))
-        return 1.0 - self._space.told(np.maximum(2.0 - 2.0 * (one @ other.T), 0.0))
+        return 1.0 - self._space.distances(np.maximum(2.0 - 2.0 * (one @ other.T), 0.0))
 
 
 def f1(found: int, right: int, true: int) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""Words of texts replaced by what they stand for."""
+"""Kernels that replace abbreviations in texts by their long forms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dovetail._compile import compiled, int64
 from dovetail._types import Array
 from dovetail.normalise.hash_kernels import hash_bytes
 
-ANY, FIRST, LATER, NUMBER = 0, 1, 2, 3  # where an abbreviation holds
+ANY, FIRST, LATER, NUMBER = 0, 1, 2, 3  # where an abbreviation applies
 
 _LONGEST = 31  # bytes of a short form: what the hash below takes
 

@@ -1,7 +1,7 @@
 """Spelling: the trigrams of a text's words, hashed into two thousand dimensions. No model is needed.
 
 Typing errors, other word orders, endings and formats change few of a text's trigrams. Words with digits weigh more:
-"2008 election" and "2012 election" are as alike as two texts can be, and are not the same.
+"2008 election" and "2012 election" are spelt nearly the same, and mean different things.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class OpenSegment:
-    """A segment with its readers, and which of its tables are alive. A reader is imported when it is asked for."""
+    """A segment with its readers, and which of its tables are alive. A reader is imported when first used."""
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment

@@ -1,7 +1,7 @@
 """What every index is made of: a builder for the offline half, a reader for the online half, a check for `verify`.
 
 Builders are fed the same stream: the columns of a segment in order, each as one or more chunks of distinct tokens with
-their row counts and, for who wants them, their rows. They finish in the order of the registry, so that a later index
+their row counts and their rows. They finish in the order of the registry, so that a later index
 may build on an earlier one.
 """
 
@@ -27,7 +27,7 @@ class ColumnChunk:
     """Some rows of one column. Chunks of one column follow each other and may share tokens.
 
     `codes` are the rows: for each the place of its token in `tokens`, or -1 for null. All columns of a table are cut
-    into chunks at the same rows. Only an index over rows looks at them.
+    into chunks at the same rows. Only indexes over rows read them.
     """
 
     column: int

@@ -1,1 +1,1 @@
-"""JOSIE: which columns share most values with mine? Exact top-k overlap, ties included."""
+"""JOSIE: which columns share the most values with mine? Exact top-k overlap, ties included."""

@@ -17,14 +17,14 @@ from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
 _SETS = 1000  # as in section 3.4.3
-_QUERIES = 200  # columns whose values are asked for
+_QUERIES = 200  # columns sampled as queries
 _CHUNKS = 10
 _MOST_ITEMS = 500_000  # of all sampled sets, and of the lists of all sampled queries: some milliseconds
 _ROUNDS = 3  # one after another, so that a chunk has left the nearest cache when it is read again
-_JUMP = (20.0, 200.0)  # nanoseconds to a far place in memory, on any machine: few samples do not tell it well
+_JUMP = (20.0, 200.0)  # nanoseconds of a cache miss, on any machine: few samples do not show it well
 LEAST_COSTS = JosieCosts(s0=0.0, s1=0.2, l0=0.0, l1=0.2, set_size=0.0)
 MOST_COSTS = JosieCosts(s0=_JUMP[1], s1=100.0, l0=_JUMP[1], l1=100.0, set_size=2.0**32)
-"""No machine is outside of these; a fit to a tiny segment's few samples may be, and is moved to the nearest."""
+"""The range of any machine; a fit to a tiny segment's few samples may fall outside and is clipped."""
 
 
 class JosieBuilder:
@@ -60,7 +60,7 @@ def measure(tokens: TokenArrays) -> JosieCosts:
 
 
 def _sample(random: np.random.Generator, offsets: Array, number: int) -> Array:
-    """Some lists in no order: half by lot, half as often as they have items, for long lists are what searches meet."""
+    """Some lists in no order: half by lot, half as often as they have items, since searches read long lists most."""
     if not offsets[-1]:
         return np.empty(0, np.int64)
     by_lot = random.integers(0, len(offsets) - 1, number // 2)
@@ -92,7 +92,7 @@ def _typical_size(offsets: Array) -> float:
 
 
 Reader = Callable[[Array], tuple[int, int]]
-"""Reads what is named, and says how many lists or sets that was, and how many items or steps."""
+"""Reads lists or sets; returns how many, and how many items or steps."""
 
 
 def _set_reader(tokens: TokenArrays) -> Reader:

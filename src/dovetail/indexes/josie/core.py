@@ -1,4 +1,4 @@
-"""What building and asking share: the arrays as kernels take them, the read costs, and what a search returns.
+"""Shared by building and querying: the arrays as kernels take them, the read costs, and what a search returns.
 
 Erkang Zhu, Dong Deng, Fatemeh Nargesian, Renée J. Miller: JOSIE: Overlap Set Similarity Search for Finding Joinable
 Tables in Data Lakes. SIGMOD 2019. doi:10.1145/3299869.3300065. Equations are numbered as in Zhu's thesis, chapter 3.
@@ -33,7 +33,7 @@ class ColumnSets(NamedTuple):
 
 
 class QueryGroups(NamedTuple):
-    """Distinct groups ascending, how many asked tokens each holds, and the sums of what follows each.
+    """Distinct groups ascending, how many tokens of the query each holds, and the suffix sums of both.
 
     `rest[i]` is the weight, `cost[i]` the nanoseconds of reading the lists, of the groups from i on.
     """

@@ -10,8 +10,8 @@ from dovetail._types import Array
 from dovetail.indexes.josie.core import ColumnSets, JosieCosts, QueryGroups, Scratch
 
 READ_LISTS, READ_BEST, READ_ALL = 0, 1, 2
-STAKE = 8  # so small a part of the lists left may sets cost, each time and all times, to be read without a proof
-_CHANCE = 8  # and this much smaller a part those of which nothing is hoped
+STAKE = 8  # sets are read without an estimate if they cost at most this part of the lists left, each time and in all
+_CHANCE = 8  # times less where the estimate expects no higher threshold
 
 
 @compiled
@@ -27,13 +27,13 @@ def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float
 
 @compiled
 def cost_of_sets(costs: JosieCosts, k: int, groups: int) -> float:
-    """What k sets of usual size cost when some groups are sought in them."""
+    """The cost of looking up some groups in k sets of the typical size."""
     return k * (costs.s0 + costs.s1 * count_steps(groups, int64(costs.set_size)))
 
 
 @compiled
 def kth_largest(heap: Array, held: int, best: Array, size: int, threshold: int, gain: float) -> int:
-    """The k-th largest of the known overlaps and of the best counts, each of which grows by `gain` of itself."""
+    """The k-th largest of the known overlaps and of the best counts, each raised by the share `gain` of itself."""
     if held + size < len(heap):
         return threshold
     joined = heap.copy()
@@ -144,7 +144,7 @@ def push(heap: Array, held: int, value: int) -> int:
 
 @compiled
 def count_steps(one: int, other: int) -> int:
-    """About how many steps the intersection of two ascending lists takes."""
+    """The estimated steps of intersecting two ascending lists."""
     small, large = min(one, other), max(one, other)
     if small == 0:
         return 0

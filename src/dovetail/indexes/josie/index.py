@@ -21,7 +21,7 @@ from dovetail.indexes.tokens.query import TokenReader
 class JosieIndex:
     name = josie_format.NAME
     version = josie_format.VERSION
-    question = "which columns share most values with mine?"
+    question = "which columns share the most values with mine?"
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> JosieBuilder:
         return JosieBuilder()
@@ -39,7 +39,7 @@ def _broken_references(segment: Segment) -> Iterator[str]:
     tokens = TokenReader(segment).arrays
     arrays.require_items(len(tokens.posting_columns))
     if not _sets_fit(tokens):
-        return  # the check of the tokens says so; kernels do not check bounds
+        return  # the check of the tokens reports it; kernels do not check bounds
     positions = positions_of(tokens.posting_offsets, tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens)
     if not np.array_equal(positions, arrays.positions):
         yield "positions do not match the sets"

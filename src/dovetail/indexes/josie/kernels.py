@@ -1,7 +1,7 @@
 """Kernels of exact top-k overlap search: JOSIE, and the two algorithms that it is measured against.
 
 Inputs are read-only C arrays; offsets were checked before. A search counts in `scratch.counts`; `scratch.touched`
-lists the columns that have a count, and those before `dropped` are out of the race. What is found is left in
+lists the columns that have a count, and those before `dropped` are no longer candidates. What is found is left in
 `scratch.columns` and `scratch.overlaps`. `work` counts posting lists, their items, sets and their items.
 """
 
@@ -30,8 +30,8 @@ from dovetail.indexes.josie.cost_kernels import (
 _READ = -(1 << 30)  # the count of a column whose set was read: later lists cannot make it positive
 _LOW = (1 << 32) - 1
 _FIRST_BATCH = 64  # items
-_LOOK = 2  # what a look at a candidate costs, in items of a list: it passes over all of them about twice
-_DEAR = 16  # a look is too dear when it costs more than this part of the lists left
+_LOOK = 2  # cost of examining a candidate, in list items: examining passes over all of them about twice
+_DEAR = 16  # examining costs too much beyond one part in so many of the lists left
 
 
 @compiled
@@ -118,7 +118,7 @@ def probe_set(
     scratch: Scratch,
     work: Array,
 ) -> int:
-    """ProbeSet-D: read every set when it is first met, unless the position filter says no (section 3.2.3)."""
+    """ProbeSet-D: read every set at its first posting, unless the position filter rules it out (section 3.2.3)."""
     threshold, held, seen, found = floor, 0, 0, 0
     heap = np.empty(k, np.int64)
     for i in range(len(query.groups)):
@@ -258,7 +258,7 @@ def _sift_lists(
     postings: PostingLists, sets: ColumnSets, query: QueryGroups, start: int, stop: int, scratch: Scratch, dropped: int,
     seen: int, threshold: int, work: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """The same with the position filter: new columns that have too few tokens left are dropped when they are met."""
+    """The same with the position filter: new columns that have too few tokens left are dropped at once."""
     counts, touched = scratch.counts, scratch.touched
     for i in range(start, stop):
         weight, most = query.weights[i], query.rest[i]
@@ -284,7 +284,7 @@ def _sift_lists(
 def _weed(
     sets: ColumnSets, scratch: Scratch, dropped: int, seen: int, rest: int, threshold: int, allowed: Array, best: Array
 ) -> tuple[int, int]:
-    """Drop who cannot reach the threshold any more; leave the largest counts, with their columns, in `best`."""
+    """Drop candidates that cannot reach the threshold; leave the largest counts, with their columns, in `best`."""
     size = 0
     for j in range(dropped, seen):
         column = scratch.touched[j]
@@ -307,7 +307,7 @@ def _read_sets(
     postings: PostingLists, sets: ColumnSets, query: QueryGroups, i: int, chosen: Array, threshold: int, heap: Array,
     held: int, found: int, scratch: Scratch, work: Array, ledger: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """The exact overlaps of some candidates, unless a filter says that they are below the threshold."""
+    """The exact overlaps of some candidates, unless a filter shows that they are below the threshold."""
     rest = query.rest[i]
     hope = rest / (query.rest[0] - rest)
     for j in range(len(chosen)):
@@ -337,7 +337,7 @@ def _read_sets(
 
 @compiled
 def _too_far(postings: PostingLists, sets: ColumnSets, column: int, place: int, stop: int, need: int) -> bool:
-    """The position filter: fewer tokens are left in the set than are needed. Not asked of a short rest."""
+    """The position filter: fewer tokens are left in the set than are needed. Not applied to short rests."""
     if stop - place < 16:
         return False
     group = sets.groups[place]
@@ -350,7 +350,7 @@ def _too_far(postings: PostingLists, sets: ColumnSets, column: int, place: int, 
 def _finish(
     scratch: Scratch, dropped: int, seen: int, found: int, allowed: Array, heap: Array, held: int, floor: int
 ) -> int:
-    """Settle the threshold with the counts that became exact, and keep what reaches it."""
+    """Set the final threshold from the counts, now exact, and keep the columns that reach it."""
     for j in range(dropped, seen):
         column = scratch.touched[j]
         count = scratch.counts[column]
@@ -383,7 +383,7 @@ def _clear(scratch: Scratch, seen: int) -> None:
 def _intersect(
     asked: Array, weights: Array, rest: Array, q: int, groups: Array, place: int, stop: int, need: int
 ) -> int:
-    """The weight of the asked groups from q on that are in groups[place:stop]; less where the need cannot be met."""
+    """The weight of the query's groups from q on that are in groups[place:stop]; less where `need` is out of reach."""
     end = len(asked)
     got = 0
     if (end - q) * 8 < stop - place:

@@ -1,4 +1,4 @@
-"""Asking one segment which columns share most tokens with a query."""
+"""Top-k overlap search in one segment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Builds the lsh_ensemble pack of a segment from its tokens pack: the stream of chunks is not needed again."""
+"""Builds the lsh_ensemble pack of a segment from its tokens pack; the chunks of columns are not needed again.
+
+The costs of a search's steps are measured on a sample of the segment, and stored with it. They decide how a search is
+done, never what a verified answer holds.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +25,13 @@ from dovetail.indexes.tokens.format import TokenArrays
 
 Forest = tuple[Array, Array]
 _MOST_ITEMS = 200_000  # of a sample: less than a millisecond
+# Sample sizes, arbitrary: large enough for a clock of nanoseconds, small beside the build of a segment.
 _LISTS = 1000
 _ASKED = 64
 _HASHED = 512
 _ROUNDS = 4  # the first compiles and maps pages; of the others the least counts, being disturbed least
 _MOST_PARTITIONS = 32  # the most that the paper's experiments use
-_SETS_A_PARTITION = 32  # fewer are asked faster in one partition, however rough its bound
+_SETS_A_PARTITION = 32  # fewer are searched faster in one partition, however rough its bound
 
 
 class LshEnsembleBuilder:
@@ -127,7 +132,7 @@ def _order(values: Array) -> Array:
 
 
 def _pair(values: Array) -> Array:
-    """Two rows of 32 bits as one of 64 that sorts alike."""
+    """Two rows of 32 bits as one of 64 bits with the same order."""
     pair: Array = values[0].astype(np.uint64) << np.uint64(32)
     return pair | values[1] if len(values) > 1 else pair
 

@@ -1,4 +1,4 @@
-"""What building and asking share: the family of hash functions, sketches, and thresholds as rationals."""
+"""Shared by building and querying: the family of hash functions, sketches, and thresholds as rationals."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class LshCosts(NamedTuple):
 
 LEAST_COSTS = LshCosts(posting=0.1, search=1.0, look_up=0.2, probe=0.5, hash=4.0)
 MOST_COSTS = LshCosts(posting=100.0, search=20_000.0, look_up=200.0, probe=2_000.0, hash=20_000.0)
-"""No machine is outside of these; what was measured on a tiny segment may be, and is moved to the nearest."""
+"""The range of any machine; a measurement on a tiny segment may fall outside and is clipped."""
 
 
 FAMILY = 1
 """Version of the family: h → the high half of a·h + b modulo 2^64, a odd, with a and b drawn by SplitMix64."""
-SEED = 20160905
-CHOICES = (64, 128, 256)
-DEPTH = 8
+SEED = 20160905  # arbitrary, but the same for ever: sketches of different seeds cannot be compared
+CHOICES = (64, 128, 256)  # permutations; the paper uses 256
+DEPTH = 8  # the most rows of a band
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SketchParameters:
     depth: int = DEPTH
 
     def require(self, where: str) -> None:
-        """Raises where this Dovetail does not make such sketches."""
+        """Raise FormatMismatch unless this Dovetail makes such sketches."""
         if self.family != FAMILY or self.permutations not in CHOICES or self.depth != DEPTH:
             raise FormatMismatch(
                 f"{where} holds sketches of {self}; this Dovetail knows family {FAMILY} with "

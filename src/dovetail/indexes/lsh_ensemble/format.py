@@ -57,12 +57,12 @@ class LshArrays:
         pack.require(NAME, VERSION)
         where = f"{pack.segment}/{pack.path.name}"
         if len(pack["parameters"]) != 4:
-            raise IndexDamaged(f"{where} is damaged: it does not say how its sketches were made.")
+            raise IndexDamaged(f"{where} is damaged: the parameters of its sketches are missing.")
         self.parameters = SketchParameters(*map(int, pack["parameters"]))
         self.parameters.require(where)
         costs = pack["costs"]
         if len(costs) != len(LshCosts._fields) or not np.all((costs >= LEAST_COSTS) & (costs <= MOST_COSTS)):
-            raise IndexDamaged(f"{where} is damaged: it does not say what the steps of a search cost.")
+            raise IndexDamaged(f"{where} is damaged: its costs are missing or out of range.")
         self.costs = LshCosts(*costs.tolist())
         self.lowers = pack["lowers"]
         self.uppers = pack["uppers"]

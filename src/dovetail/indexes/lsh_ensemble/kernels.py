@@ -1,6 +1,7 @@
-"""Kernels over sketches and trees. Inputs are read-only C arrays; offsets were checked before.
+"""Kernels over sketches and trees, and the two optimisations of LSH Ensemble: partitions of sizes, and their tuning.
 
-The compiled functions keep their plain Python form as `.py_func`, which the tests use as the oracle.
+Inputs are read-only C arrays; offsets were checked before. The compiled functions keep their plain Python form as
+`.py_func`, which the tests use as the oracle.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def mark_candidates(sketch: Array, signatures: Array, trees: Array, bands: int, 
 
 @compiled
 def least_equal(similarity: float, permutations: int) -> int:
-    """How many minima two sets of this Jaccard similarity have in common, but for about one time in a hundred."""
+    """The fewest equal minima of two sets of this Jaccard similarity, at a confidence of about 99 %."""
     expected = similarity * permutations
     return int64(np.ceil(expected - _DEVIATIONS * np.sqrt(expected * (1.0 - similarity)))) - 1
 
@@ -149,11 +150,11 @@ def candidates_in(
     need: int,
     allowed: Array,
 ) -> tuple[Array, int]:
-    """The columns of some partitions that may hold `need` of `asked` tokens, to judge by their sketch.
+    """The candidates of some partitions: columns that, by their sketch, may hold `need` of `asked` tokens.
 
-    Those that meet the sketch in a band are compared with it in all values: with the column's own size known, that
-    tells more than the band. `layout` is (offsets, columns, signatures, trees). Returns also how many tree entries
-    matched.
+    Columns that agree with the sketch in a band are compared with it in all values: given the column's own size,
+    that decides better than the band. `layout` is (offsets, columns, signatures, trees). Returns also how many tree
+    entries matched.
     """
     offsets, columns, signatures, trees = layout
     total = 0

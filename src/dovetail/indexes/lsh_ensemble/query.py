@@ -1,4 +1,4 @@
-"""Asking for columns by containment: sketches or posting lists find candidates, sets decide."""
+"""Containment search: sketches or posting lists find candidates, the sets decide."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ContainmentMatches:
 
 
 class ContainmentQuery:
-    """Distinct tokens as groups of one segment, from the rarest to the most frequent. May be asked again."""
+    """Distinct tokens as groups of one segment, from the rarest to the most frequent; for one or several searches."""
 
     def __init__(self, tokens: pa.Array, reader: TokenReader) -> None:
         self._tokens = tokens
@@ -100,7 +100,7 @@ class LshEnsembleReader:
         self._free: list[tuple[Array, Array]] = []  # as many as there were searches at once; pop and append are atomic
 
     def _count_probes(self) -> Array:
-        """About how many comparisons ask the trees from each partition on, and 0; a quarter of all bands is usual."""
+        """The estimated comparisons in the trees from each partition on, then 0; a quarter of all bands is usual."""
         depths = [int(members).bit_length() for members in np.diff(self.arrays.offsets)]
         return np.cumsum([0, *reversed(depths)])[::-1] * (self.arrays.parameters.permutations // 4)
 
@@ -125,7 +125,7 @@ class LshEnsembleReader:
         return self._search(query, as_ratio(threshold), _mask(allowed), verify, plan)
 
     def top(self, tokens: pa.Array, k: int, allowed: Array | None = None) -> ContainmentMatches:
-        """About the k columns that hold most of the tokens, best first, by thresholds that fall until k are found."""
+        """The k columns that hold most of the tokens, best first, by falling thresholds; may miss some."""
         query = self.prepare(tokens)
         work = ContainmentWork()
         found = _nothing()
@@ -149,7 +149,7 @@ class LshEnsembleReader:
         if large == self.arrays.partitions and need >= least_size:
             return _nothing()
         prefix, postings = find_prefix(query.groups, query.after, need, self._postings[0])
-        if plan == "postings" or (plan is None and need < least_size):  # these lists must be read in any case
+        if plan == "postings" or (plan is None and need < least_size):  # small sets have no sketch
             return self._by_postings(query, need, prefix, allowed)[0]
         reading, by_lists = self._costs.posting * postings, np.inf
         if plan is None:

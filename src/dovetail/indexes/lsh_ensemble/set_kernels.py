@@ -15,7 +15,7 @@ from dovetail._compile import compiled, int64
 from dovetail._search_kernels import first_below, gallop
 from dovetail._types import Array
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: multiplicative hashing
 _HIGH_HALF = np.uint64(32)
 
 
@@ -30,7 +30,7 @@ def sum_after(weights: Array) -> Array:
 
 @compiled
 def find_prefix(groups: Array, after: Array, need: int, posting_offsets: Array) -> tuple[int, int]:
-    """How many groups must be read to meet every set with `need` of the tokens, and how many postings these have.
+    """The prefix: how many groups must be read to reach every set with `need` of the tokens; and its postings.
 
     All but need - 1 tokens must be read.
     """
@@ -80,7 +80,7 @@ def overlap_from(
 
 @compiled
 def _slot(group: int, mask: int) -> Any:
-    """Where a group is looked for first in a table of mask + 1 places."""
+    """The first slot of a group in a hash table of mask + 1 slots."""
     return np.int64((np.uint64(group) * _SPREAD) >> _HIGH_HALF) & mask
 
 
@@ -148,7 +148,7 @@ def verify_columns(
 
 @compiled
 def cost_of_verifying(columns: Array, set_group_offsets: Array, groups: int, look_up: float, search: float) -> float:
-    """About what verifying the columns costs for a query of so many groups."""
+    """The estimated cost of verifying the columns for a query of so many groups."""
     total = 0.0
     for i in range(len(columns)):
         members = set_group_offsets[columns[i] + 1] - set_group_offsets[columns[i]]
@@ -193,7 +193,7 @@ def answer_by_postings(
             continue
         touched[kept] = column
         kept += 1
-        # A set that is no answer is found out after about as many groups that it lacks as were read at first.
+        # A set that is no answer is ruled out after lacking about as many groups as the prefix has.
         others = min(set_group_offsets[column + 1] - set_group_offsets[column], len(groups) - prefix)
         steps += min(others, 2 * prefix)
     rest = count_postings(groups, prefix, len(groups), postings[0]) if kept else 0

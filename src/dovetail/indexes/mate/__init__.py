@@ -1,1 +1,1 @@
-"""MATE: which tables join on several of my columns together, exactly."""
+"""MATE: which tables join on several of my columns together? Exact top-k."""

@@ -17,7 +17,7 @@ from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.rows.query import RowReader
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
 
-_MOST_ROWS = 1 << 20
+_MOST_ROWS = 1 << 20  # whose super keys are made at once: 16 MB at 128 bits
 _LEAST_ROOM = 1 << 13  # tokens hashed at once, however little memory there is
 
 

@@ -1,4 +1,4 @@
-"""What building and asking share: the parameters of the hash, and the arrays as kernels take them.
+"""Shared by building and querying: the parameters of the hash, and the arrays as kernels take them.
 
 Mahdi Esmailoghli, Jorge-Arnulfo Quiané-Ruiz, Ziawasch Abedjan: MATE: Multi-Attribute Table Extraction. PVLDB 15(8),
 2022. doi:10.14778/3529337.3529353.
@@ -23,8 +23,8 @@ from dovetail.indexes.tokens.format import TokenArrays
 FAMILIES = {"xash": 1, "fitted": 2}
 SIZES = (128, 256, 512)
 SLOTS = 37  # for characters, as in section 5.3.2
-_CODE_POINTS = 0x110000
-_MOST_ONES = 10
+_CODE_POINTS = 0x110000  # of Unicode
+_MOST_ONES = 10  # with half of the bits set, ten of them let one other value in 1,024 pass
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SuperKeyParameters:
         return asdict(self)
 
     def require(self, where: str) -> None:
-        """Raises where this Dovetail does not make such keys."""
+        """Raise FormatMismatch unless this Dovetail makes such keys."""
         if self.family not in FAMILIES or self.bits not in SIZES or not 1 <= self.ones <= self.bits:
             raise FormatMismatch(
                 f"{where} holds super keys of {self.bits} bits by {self.family}; this Dovetail knows "
@@ -183,8 +183,8 @@ class TableState(NamedTuple):
 
     values: Array  # by value of the key: see V_TABLE and those after it
     columns: Array  # by column of the table: C_TABLE and C_NEXT
-    listed: Array  # the columns with values that are looked for, in order
-    found: Array  # the values of the key that stand in the row
+    listed: Array  # the columns that hold a value of the key, in order
+    found: Array  # the values of the key that occur in the row
     done: Array  # for every tuple the last table where it is known to match in the only way it can
     passing: Array  # the tuples that passed the filter in the row
 

@@ -7,7 +7,7 @@ super_keys        for every row of every table its key, in words of 64 bits
 token_rows        for every token how many cells hold it
 items_before      for every 32nd entry of the tokens pack's set_counts the sum of those before it
 posting_starts    where the rows of each column begin in posting_rows, and the end
-posting_rows      for every column and token, as in set_counts, the rows where it stands, ascending; numbered from 0
+posting_rows      for every column and token, as in set_counts, the rows that hold it, ascending; numbered from 0
                   within the table, in as few bytes as the table's rows need
 """
 
@@ -92,7 +92,7 @@ def _parameters(pack: Pack, where: str) -> SuperKeyParameters:
     names = {number: name for name, number in FAMILIES.items()}
     characters = pack["characters"]
     if len(numbers) != 3 or (len(characters) and int(characters.max()) > 0x10FFFF):
-        raise IndexDamaged(f"{where} is damaged: it does not say how its keys were made.")
+        raise IndexDamaged(f"{where} is damaged: the parameters of its keys are missing.")
     family, bits, ones = numbers
     found = SuperKeyParameters(names.get(family, str(family)), bits, ones, "".join(map(chr, characters.tolist())))
     found.require(where)

@@ -1,6 +1,7 @@
-"""Kernels over row postings and rows. Inputs are read-only C arrays; offsets were checked before.
+"""Kernels that build: super keys (a few bits for every value, for a row the bits of all its values) and row postings.
 
-The compiled functions keep their plain Python form as `.py_func`, which the tests use as the oracle.
+Inputs are read-only C arrays; offsets were checked before. Bits are numbered from 0 on, 64 to a word. The compiled
+functions keep their plain Python form as `.py_func`, which the tests use as the oracle.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dovetail._byte_kernels import decode_character, read_number, write_number
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
+# The constants of SplitMix64.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
-_MOST_CHARACTERS = 16
+_MOST_CHARACTERS = 16  # of a value that set bits; more would fill the key of a row
 
 
 _MOST = 0xFFFFFFFF
@@ -125,7 +127,7 @@ def _rarest(content: Array, start: int, stop: int, rank_of: Array, wanted: int, 
 
 @compiled
 def xash_bits(key: Array, content: Array, start: int, stop: int, rank_of: Array, slots: int, ones: int) -> None:
-    """XASH (section 5.3): one bit for the length, the others for the rarest characters and where they stand.
+    """XASH (section 5.3): one bit for the length, the others for the rarest characters and their positions.
 
     The length segment comes first. A character that has no slot of its own shares one that its code point picks.
     """

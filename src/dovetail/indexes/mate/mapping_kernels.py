@@ -1,7 +1,4 @@
-"""The best mapping of a key's columns to a table's, by branch and bound: where there are too many to count each.
-
-See Pairs in search_kernels; here they are ordered by their tuples.
-"""
+"""The best mapping of a key's columns to a table's: by counting all, or by branch and bound where they are many."""
 
 from __future__ import annotations
 
@@ -18,14 +15,14 @@ READ, CHECKED, PASSED, TRUE, TABLES, CUT, EFFORT = range(7)
 """What is counted: posting items read, key tuples held against a row, those that passed, that matched; tables read,
 those that were not, or not wholly, because the effort was spent; and what is left of it."""
 ROW, VALUES, COLUMNS, CELLS, PAIRS, CHOICES = range(6)
-"""What is counted in a table: rows looked up so far, and for the last the values found in it; columns with a value that
-is looked for, cells of such values; pairs found, and all of their choices."""
+"""What is counted in a table: rows looked up so far, and for the last the values found in it; columns with a value of
+the key, cells of such values; pairs found, and all of their choices."""
 V_TABLE, V_COLUMNS, V_ROW, V_COUNT, V_FIRST, V_HASH, V_START, V_BEGIN, V_END = range(9)
 """What is known of a value of the key, where the table, row and start are those at hand: in how many columns of the
-table it stands; how often it stands in the row, the first of its columns there, a hash of these; and the tuples of the
+table it occurs; how often it occurs in the row, the first of its columns there, a hash of these; and the tuples of the
 start that have it as their second value."""
 C_TABLE, C_NEXT = range(2)
-"""Of a column: whether the table has a value in it that is looked for; the next one with the same value in the row."""
+"""Of a column: whether it holds a value of the key in this table; the next one with the same value in the row."""
 
 
 _STEPS_A_MAPPING = 16  # of counting, at most on average
@@ -149,10 +146,10 @@ def _keep(pairs: Any, kept: Array, sizes: Array, depth: int, j: int, width: int,
 
 
 class Pairs(NamedTuple):
-    """Matching pairs of a tuple and a row: their tuples, and which columns of the table can stand for the key's.
+    """Matching pairs of a tuple and a row: their tuples, and which columns of the table can match the key's.
 
     The columns for column j of the key in pair p end at `ends[p * width + j]` and begin where the ones before end. Rows
-    that say the same of a tuple are one pair: `slots` is a hash table of them.
+    that match a tuple in the same columns are one pair: `slots` is a hash table of them.
     """
 
     owners: Array
@@ -171,10 +168,10 @@ def _grown(array: Array) -> Array:
 
 @compiled
 def add_pair(tuple_: int, table: int, key: Any, seen: Any, pairs: Pairs, n: Array, work: Array) -> Pairs:
-    """Add what the row that was looked up says of a tuple, if it holds it and no other row said the same.
+    """Add the pair of a tuple and the row that was looked up, if the row holds the tuple and the pair is new.
 
-    A value that the tuple has twice must stand twice. Where each value stands in one column of the table only, one row
-    says it all, and the tuple is done.
+    A value that the tuple has twice must occur twice. Where each value occurs in one column of the table only, there is
+    one mapping, and the tuple is done.
     """
     width = key.tuples.shape[1]
     mixed, total, one_way = int64(tuple_), int64(0), True
@@ -212,7 +209,7 @@ def add_pair(tuple_: int, table: int, key: Any, seen: Any, pairs: Pairs, n: Arra
 
 @compiled
 def _pair_slot(pair: int, pairs: Pairs, slots: Array, width: int) -> int:
-    """Where a pair that says the same stands, or the empty place for this one."""
+    """The slot of an equal pair, or the empty slot for this one."""
     mask = len(slots) - 1
     slot = int64(pairs.hashes[pair] >> 32) & mask
     while slots[slot] >= 0 and not _same(slots[slot], pair, pairs, width):

@@ -1,4 +1,9 @@
-"""Asking one segment which tables join on several columns together."""
+"""Top-k search for tables that join on several columns together, in one segment.
+
+A search starts from a cover: values such that every key tuple has one of them, with as few row postings as possible.
+The paper starts from one column (section 6.1), chosen without a look at the index; here the dictionary knows how many
+cells hold each value, and so the price of every choice.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +62,7 @@ class KeyWork:
 
 @dataclass(frozen=True)
 class KeyMatches:
-    """Tables by falling overlap, then by rank, and which of their columns stand for the key's."""
+    """Tables by falling overlap, then by rank, and which of their columns match the key's."""
 
     tables: npt.NDArray[np.int64]
     overlaps: npt.NDArray[np.int64]

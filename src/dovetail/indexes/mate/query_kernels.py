@@ -1,4 +1,4 @@
-"""Kernels of the search: from candidate tables to the rows that hold key tuples, and the best mapping of columns.
+"""Kernels of the search: from candidate tables to the rows that hold key tuples.
 
 Inputs are read-only C arrays; offsets were checked before.
 """
@@ -46,7 +46,7 @@ from dovetail.indexes.mate.mapping_kernels import (
 
 
 class Cells(NamedTuple):
-    """A hash table from the number of a cell, with its column, to the value of the key that it stands for."""
+    """A hash table from the number of a cell, with its column, to the value of the key that it holds."""
 
     numbers: Array
     values: Array
@@ -64,7 +64,7 @@ def _items_before(entry: int, items: Any) -> int:
 
 @compiled
 def _slot_of(number: int, numbers: Array) -> int:
-    """Where a cell stands in the hash table, or the empty place where it would."""
+    """The slot of a cell in the hash table, or its empty slot."""
     mask = len(numbers) - 1
     slot = int64((number * GOLDEN) >> 32) & mask
     while numbers[slot] >= 0 and numbers[slot] != number:
@@ -121,7 +121,7 @@ def _look_up(
     at: int, content: Array, offsets: Array, widths: Array, listed: Array, numbers: Array, cell_values: Array,
     values: Array, columns: Array, found: Array, n: Array,
 ) -> None:  # fmt: skip
-    """The values that stand in a row, and for each how often, its columns as a chain, and a hash of these."""
+    """The values of the key in a row, and for each how often it occurs, its columns as a chain, and a hash of these."""
     n[ROW] += 1
     n[VALUES] = 0
     for i in range(n[COLUMNS] - 1, -1, -1):
@@ -169,7 +169,7 @@ def _check(
 
 @compiled
 def _set_runs(table: int, start: int, key: Any, postings: Any, store: Any, seen: Any, cells: Cells, n: Array) -> Cells:
-    """Where many tuples share a start, a row would be held against all of them; but a second value tells which.
+    """Where many tuples share a start, a row would be compared with all of them; a second value narrows them down.
 
     The tuples of a start are ordered by their second value; those with the same one are a run.
     """
@@ -187,10 +187,10 @@ def _set_runs(table: int, start: int, key: Any, postings: Any, store: Any, seen:
 
 
 @compiled
-def _met_before(
+def _handled_before(
     at: int, hit: int, hits: Array, set_offsets: Array, content: Array, offsets: Array, widths: Array
 ) -> bool:
-    """Whether the start of a hit stands further left in the row too: then this row was met there."""
+    """Whether the start of a hit occurs further left in the row too: then this row was handled there."""
     other = hit - 1
     while other >= 0 and hits[other, 0] == hits[hit, 0] and hits[other, 1] == hits[hit, 1]:
         column = hits[other, 2]
@@ -229,7 +229,7 @@ def _match_start(
             size = 0
             work[EFFORT] -= 1
             if narrow:
-                if _met_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
+                if _handled_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
                     continue
                 _look_up(cells_at, content, offsets, widths, listed, numbers, cell_values, values, columns, found, n)
                 work[EFFORT] -= n[COLUMNS]
@@ -242,7 +242,9 @@ def _match_start(
             else:
                 work[EFFORT] -= last - first
                 size = _check(first, last, row_key, start_tuples, asked, done, table, passing, size, work)
-                if size and _met_before(cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths):
+                if size and _handled_before(
+                    cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths
+                ):
                     continue
             if size:
                 known = n[PAIRS]

@@ -1,4 +1,4 @@
-"""The kernel that thins out a cover."""
+"""Where a search starts: a thinned cover, and the columns that hold its values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dovetail._types import Array
 
 @compiled
 def drop_needless(tuples: Array, cover: Array, weights: Array) -> Array:
-    """The cover without values all of whose tuples have another of its values; the dearest go first."""
+    """The cover without values all of whose tuples have another of its values; the most expensive go first."""
     chosen = np.zeros(len(weights), np.bool_)
     for i in range(len(cover)):
         chosen[cover[i]] = True
@@ -55,7 +55,7 @@ def drop_needless(tuples: Array, cover: Array, weights: Array) -> Array:
 
 @compiled
 def _repeated(tuples: Array, i: int, j: int) -> bool:
-    """Whether a value stands further left in its tuple too."""
+    """Whether a value occurs further left in its tuple too."""
     repeated = False
     for other in range(j):
         repeated |= tuples[i, other] == tuples[i, j]

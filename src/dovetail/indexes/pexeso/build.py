@@ -1,4 +1,10 @@
-"""Builds the pexeso pack of a segment from its tokens pack: the stream of chunks is not needed again."""
+"""Builds the pexeso pack of a segment from its tokens pack; the chunks of columns are not needed again.
+
+Sparse vectors become posting lists by dimension. Dense ones are clustered: principal axes, a short head of each vector,
+and k-means over the heads. The head of a unit vector is its coordinates on the first axes and the length of what is
+left. Heads are never farther apart than their vectors: the first coordinates are a projection, and the rests differ at
+least by their lengths.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +26,7 @@ from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
 
+# Of the clustering. Arbitrary: they change the time of a search, never its answer.
 AXES = 64
 _SAMPLE = 16_384
 _ROUNDS = 8
@@ -29,7 +36,7 @@ _SLACK = 1e-4  # of a radius, for float32
 _PORTION = 1 << 14  # texts that are embedded at once; the same whatever the memory, for the same sums
 _LEAST_MEMORY = 1 << 24
 _BYTES_A_POSTING = 5
-_BYTES_A_TEXT = 400  # of sparse vectors that are kept until they are listed, about
+_BYTES_A_TEXT = 400  # approximate, of a sparse vector kept until it is listed
 
 
 class PexesoBuilder:

@@ -1,4 +1,4 @@
-"""What building and asking share: which values become vectors, by which embedder, and how far apart they are."""
+"""Shared by building and querying: which values become vectors, by which embedder, and how far apart they are."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class VectorParameters:
 
 
 class Space:
-    """Values as vectors, as an index has settled it."""
+    """The vector space of an index: its embedder and its abbreviations."""
 
     def __init__(self, parameters: VectorParameters) -> None:
         self.embedder: Embedder = embedder_of(parameters.embedder)
@@ -93,10 +93,10 @@ class Space:
         return self.sparse(tokens) if self.is_sparse else self.dense(tokens)
 
     def radius(self, tau: float) -> float:
-        """The Euclidean distance of unit vectors that is told as `tau`."""
+        """The Euclidean distance of unit vectors that corresponds to `tau`."""
         return 2.0 * tau / self.embedder.spread
 
-    def told(self, squared: Array) -> Array:
+    def distances(self, squared: Array) -> Array:
         """Distances as shares of the greatest, from squared Euclidean ones."""
         shares: Array = np.sqrt(squared) * (self.embedder.spread / 2.0)
         return shares

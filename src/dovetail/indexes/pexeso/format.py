@@ -1,7 +1,7 @@
 """The arrays of the pexeso pack, their writer and their reader side by side.
 
     parameters                   embedder and abbreviations, as JSON
-    text_tokens                  the ids of the tokens that are texts; a text's place is where it stands here
+    text_tokens                  the ids of the tokens that are texts; a text's place is its position here
 
 Of an embedder with sparse vectors, the texts ascend, and their coordinates are listed by dimension:
 
@@ -49,7 +49,7 @@ class PexesoArrays:
         try:
             self.parameters = VectorParameters.from_bytes(bytes(pack["parameters"]))
         except (ValueError, KeyError, TypeError) as broken:
-            raise IndexDamaged(f"{where} is damaged: it does not say how its vectors were made.") from broken
+            raise IndexDamaged(f"{where} is damaged: the parameters of its vectors are missing.") from broken
         self.space = space_of(self.parameters)
         self.dimension = self.space.embedder.dimension
         self.text_tokens = pack["text_tokens"]

@@ -1,4 +1,10 @@
-"""Which values are texts, and from matching values to columns."""
+"""Kernels: which values are texts, range search over sparse vectors, and from matching values to columns.
+
+Range search over sparse unit vectors reads posting lists of their coordinates. Exact: what is left out is proven too
+far. A query reads the lists of its dimensions, the cheapest first. From the dimensions read so far a part of every
+product is known; the rest is at most the length of the query's rest times that of the other vector's rest
+(Cauchy-Schwarz). Once the query's rest is shorter than the least product, a vector in no list is no candidate.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +54,8 @@ def count_columns(
 ) -> None:  # fmt: skip
     """Add to each column the rows and values of the queries that match one of its values, each query once.
 
-    The pairs of a query and a matching group follow each other; `last` holds for each column the last query it met.
+    The pairs of a query and a matching group follow each other; `last` holds for each column the last query
+    counted.
     """
     for pair in range(len(queries)):
         query, group = queries[pair], groups[pair]
@@ -109,7 +116,7 @@ def candidates(
 ) -> tuple[Array, Array, int]:  # fmt: skip
     """Pairs of a query and an allowed vector whose product may reach `least`; and how many queries they are of.
 
-    Fewer than all where the pairs reach `room`: then the others are to be asked again.
+    Fewer than all where the pairs reach `room`: call again for the others.
     """
     size = len(allowed)
     known = _Read(np.zeros(_BLOCK, np.float32), np.zeros(_BLOCK, np.float32), np.zeros(_BLOCK, np.bool_))

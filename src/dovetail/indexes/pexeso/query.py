@@ -1,4 +1,8 @@
-"""Asking the pexeso pack of one segment: which values lie near to mine."""
+"""Range search over vectors: the texts of one segment, and vectors in memory for the join of two tables.
+
+Sparse vectors: candidates from posting lists, then distances in float64 of vectors that are computed again. Dense ones:
+the clusters near enough, heads by a matrix product, then float64.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +65,7 @@ class PexesoReader:
         """Every token of some columns (a mask) that lies within `tau` of a query's vector. Exact."""
         radius = self.space.radius(tau)
         rows, places, squared = self._within(vectors, radius, self._of_columns(columns))
-        distances = self.space.told(squared)
+        distances = self.space.distances(squared)
         near = distances <= tau
         return VectorMatches(rows[near], self.arrays.text_tokens[places[near]].astype(np.int64), distances[near])
 
@@ -72,7 +76,7 @@ class PexesoReader:
         return VectorMatches(known, ids[known], np.zeros(len(known)))
 
     def _within(self, vectors: Vectors, radius: float, allowed: Array) -> tuple[Array, Array, Array]:
-        # Rounding may not lose a pair at the very edge: the told distance decides.
+        # Rounding must not lose a pair at the threshold: the exact distance decides.
         radius *= 1.0 + 1e-9
         if not isinstance(vectors, Sparse):
             return Clusters(self.arrays).within(vectors, radius, allowed)
@@ -202,7 +206,7 @@ def near_pairs(queries: Array, vectors: Array, mine: Array, other: Array, radius
 
 
 class RangeSearcher:
-    """Some vectors, to be asked which of them lie near to others. Exact."""
+    """Range search over vectors in memory, for the join of two tables. Exact."""
 
     def __init__(self, vectors: Vectors, space: Space) -> None:
         self._vectors = vectors
@@ -212,7 +216,7 @@ class RangeSearcher:
         """Places of queries and of vectors at most `tau` apart, by query, and their distances."""
         radius = self._space.radius(tau) * (1.0 + 1e-9)
         mine, places, squared = self._within(queries, radius)
-        distances = self._space.told(squared)
+        distances = self._space.distances(squared)
         near = distances <= tau
         return mine[near], places[near], distances[near]
 
@@ -233,7 +237,7 @@ class RangeSearcher:
 
 
 def weigh_by_idf(one: Vectors, other: Vectors, dimension: int) -> tuple[Vectors, Vectors]:
-    """Sparse vectors of two sides with rare dimensions weighing more: what most values have tells few of them apart."""
+    """Sparse vectors of two sides weighted by inverse document frequency (rare dimensions weigh more), normalised."""
     if not (isinstance(one, Sparse) and isinstance(other, Sparse)):
         return one, other
     both = np.concatenate([one.dimensions, other.dimensions])

@@ -16,7 +16,7 @@ from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
-_HASHES = 1 << 32
+_HASHES = 1 << 32  # hashes have 32 bits
 _NEEDED = 4  # times the bytes of the tokens, to sort all of their pieces at once
 _MOST_PARTS = 64
 

@@ -12,13 +12,13 @@ from dovetail._types import Array
 
 _LETTER, _DIGIT = 1, 2
 _LONGEST = 200  # bytes: longer values are prose
-_MOST_PIECES = 12  # of a value that is asked with
+_MOST_PIECES = 12  # of a query's value
 _LEAST = 2  # characters of a piece
 _LEAST_DIGITS = 3  # where there are no letters beside them
 _LEAST_NUMBER = 5  # digits of a value that is a whole number: smaller ones are everywhere
 _LEAST_CUT = 4  # characters of what is left of a piece that was cut
-_BASIS, _PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)
-_MIX = np.uint64(11400714785074694791)
+_BASIS, _PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)  # of 64-bit FNV-1a
+_MIX = np.uint64(11400714785074694791)  # the first prime of XXH64
 
 
 @compiled
@@ -27,7 +27,7 @@ def _cut(
 ) -> int:  # fmt: skip
     """Write the characters of the pieces of one value end to end, and where each piece ends; how many there are.
 
-    Pieces that say nothing are left out: single characters, numbers below 10,000, decimal fractions.
+    Uninformative pieces are left out: single characters, numbers below 10,000, decimal fractions.
     """
     if stop - start > _LONGEST:
         return 0

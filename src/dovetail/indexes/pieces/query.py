@@ -1,4 +1,4 @@
-"""Asking the pieces pack of one segment: from pieces to columns, and to the values of a column that have them."""
+"""Queries to the pieces pack of one segment: from pieces to columns, and to the values of a column that have them."""
 
 from __future__ import annotations
 

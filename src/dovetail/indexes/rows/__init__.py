@@ -1,1 +1,1 @@
-"""The exact row store: for every row of every table which of its column's tokens each cell holds."""
+"""The row store: which values occur together in a row? Exact: for every cell the token of its column's set."""

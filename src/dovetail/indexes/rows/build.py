@@ -26,7 +26,7 @@ from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
 
 _TYPES = {"tokens": pa.large_string(), "codes": pa.int32()}
-_AT_ONCE = 1 << 24  # bytes of chunks that are worked on together: many small ones, or one
+_AT_ONCE = 1 << 24  # bytes of chunks that are processed together: many small ones, or one
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Builds the tokens pack of a segment in bounded memory.
 
-Entries (column, token, count) that exceed the memory are parted by the leading bits of the token's hash into buckets on
-disk; equal tokens meet in one bucket, and each bucket is then worked through in memory. Ids rise with (group, hash), so
+Entries (column, token, count) that exceed the memory are split by the leading bits of the token's hash into buckets on
+disk; equal tokens share a bucket, and each bucket is then processed in memory. Ids rise with (group, hash), so
 the tokens of one group in one bucket are a run of consecutive ids: a bucket is written run by run. A segment that fits
 into memory is the case of one bucket.
 """
@@ -36,7 +36,7 @@ from dovetail.indexes.tokens.kernels import (
 from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 _BUCKET_BITS = 6
-_ENTRY_BYTES = 40  # what an entry costs in memory beside the bytes of its token, about
+_ENTRY_BYTES = 40  # approximate memory of an entry, without the bytes of its token
 _LARGE = 1 << 18  # bytes of a group's tokens from which each bucket's part is worth a write of its own
 _PORTION = 1 << 23
 _ENTRIES = 1 << 20
@@ -240,7 +240,7 @@ def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Ar
 
 
 def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array) -> list[_Runs]:
-    """Within a group the buckets follow each other: they are parted by leading bits of the hash."""
+    """Within a group the buckets follow each other: they are split by leading bits of the hash."""
     cursor = group_tokens[:-1].copy()
     runs = []
     for bucket, group in zip(buckets, groups, strict=True):

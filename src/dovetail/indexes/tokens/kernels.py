@@ -1,6 +1,6 @@
-"""Kernels over tokens, sets and postings. Inputs are read-only C arrays; offsets were checked before.
+"""Kernels over tokens, sets and posting lists, and those that merge buckets. Inputs are read-only C arrays.
 
-The compiled functions keep their plain Python form as `.py_func`, which the tests use as the oracle.
+Offsets were checked before. The compiled functions keep their plain Python form as `.py_func`, the oracle in tests.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) ->
 def group_lists(offsets: Array, columns: Array, width: int) -> tuple[Array, Array, Array]:
     """Which tokens are held by exactly the same columns, of which there are `width`.
 
-    Returns the group of each token, a token that stands for each group, and the hash of each group's columns. A list of
-    one column is known by the column; longer ones meet in a hash table, where the columns themselves decide.
+    Returns the group of each token, an example token of each group, and the hash of each group's columns. A list of
+    one column is known by the column; longer ones share a hash table, where the columns themselves decide.
     """
     tokens = len(offsets) - 1
     long_lists = 0
@@ -162,22 +162,20 @@ def merge_groups(
 ) -> tuple[Array, Array]:
     """Number the groups of all buckets, in `order` of length, first column and hash; the same list, the same number.
 
-    Group i has the columns from `starts[i]` on. Returns the number of each group, and a group that stands for each
-    number. Where hashes meet, the columns decide.
+    Group i has the columns from `starts[i]` on. Returns the number of each group, and an example group of each
+    number. Where hashes collide, the columns decide.
     """
     numbers = np.empty(len(order), np.int64)
     examples = np.empty(len(order), np.int64)
-    found, alike = (
-        0,
-        0,
-    )  # numbers given, and the first of those whose length, first column and hash are the present ones
+    # Numbers given, and the first of those with the same length, first column and hash.
+    found, first_same = 0, 0
     for i in range(len(order)):
         one = order[i]
         if i > 0:
             last = order[i - 1]
             if lengths[one] != lengths[last] or firsts[one] != firsts[last] or hashes[one] != hashes[last]:
-                alike = found
-        number = alike
+                first_same = found
+        number = first_same
         while number < found and not same_run(columns, starts[examples[number]], columns, starts[one], lengths[one]):
             number += 1
         if number == found:

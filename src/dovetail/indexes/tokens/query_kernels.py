@@ -1,4 +1,7 @@
-"""Kernels that look tokens up and find their groups. Inputs are read-only C arrays; offsets were checked before."""
+"""Kernels that look tokens up and find the groups that they are in: what every search over posting lists begins with.
+
+Inputs are read-only C arrays; offsets were checked before.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def spread(groups: Array, group_tokens: Array) -> Array:
 def count_leading(hashes: Array, counts: Array) -> None:
     """Count hashes by their leading bits, of which `counts`, one place longer than a power of two, says how many.
 
-    Counts stand one place to the right, so that their running sum says where each part begins.
+    Counts are shifted one place to the right, so that their running sum is where each part begins.
     """
     shift = _shift_for(counts)
     for i in range(len(hashes)):
@@ -45,7 +48,7 @@ def count_leading(hashes: Array, counts: Array) -> None:
 
 @compiled
 def _shift_for(starts: Array) -> Any:
-    """By how much a hash is shifted to leave the bits that `starts` is about."""
+    """By how much a hash is shifted to leave the leading bits that `starts` counts."""
     bits = 0
     while 1 << bits < len(starts) - 1:
         bits += 1
@@ -67,17 +70,17 @@ def find_tokens(
     ids: Array,
     content: Array,
     offsets: Array,
-    asked_hashes: Array,
-    asked: Array,
-    asked_offsets: Array,
+    query_hashes: Array,
+    query: Array,
+    query_offsets: Array,
 ) -> Array:
-    """The id of each asked token, or -1. Where 64-bit hashes meet, the bytes decide.
+    """The id of each token, or -1. Where 64-bit hashes collide, the bytes decide.
 
-    A look-up visits five arrays at random places, and a decision about one, guessed wrongly by the processor, would
-    keep it from asking the memory for the next. So some tokens at a time go from array to array in loops without
-    decisions: many places are asked for at once, and have come when it is decided.
+    A look-up visits five arrays at random places, and a mispredicted branch would keep the processor from fetching the
+    next. So some tokens at a time go from array to array in loops without branches: many cache lines are fetched at
+    once, and are there when the branch is taken.
     """
-    number = len(asked_hashes)
+    number = len(query_hashes)
     found = np.full(number + 1, -1, np.int64)
     if len(hashes) == 0:
         return found[:number]
@@ -85,7 +88,7 @@ def find_tokens(
     places, begins = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64)
     touched = np.uint64(0)
     for first in range(0, number, _AT_ONCE):
-        block = asked_hashes[first : first + _AT_ONCE]
+        block = query_hashes[first : first + _AT_ONCE]
         for i in range(len(block)):
             places[i] = starts[int64(block[i] >> shift)]
         for i in range(len(block)):
@@ -98,11 +101,11 @@ def find_tokens(
             touched ^= np.uint64(content[min(begins[i], end)])
         for i in range(len(block)):
             place, at = places[i], first + i
-            length = asked_offsets[at + 1] - asked_offsets[at]
+            length = query_offsets[at + 1] - query_offsets[at]
             while place <= last and hashes[place] == block[i]:
                 begin = offsets[ids[place]]
                 same_length = offsets[ids[place] + 1] - begin == length
-                if same_length and same_run(content, begin, asked, asked_offsets[at], length):
+                if same_length and same_run(content, begin, query, query_offsets[at], length):
                     found[at] = ids[place]
                     break
                 place += 1
