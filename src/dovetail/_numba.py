@@ -16,6 +16,7 @@ from typing import Any
 import numba
 from numba.core import caching
 from numba.core.runtime import rtsys
+from numba.cpython import hashing  # noqa: F401  # registers symbols that machine code may refer to
 
 STAMPED = ("*kernels.py", "core.py")
 
@@ -53,7 +54,9 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         The rest, which typing and lowering need, numba's compiler sets up itself.
         """
         rtsys.initialize(target_context)
-        found = self._load_overload(signature, target_context)
+        found = None
+        with self._guard_against_spurious_io_errors():
+            found = self._load_overload(signature, target_context)
         if found is None:
             self._on_miss()
         return found
