@@ -18,7 +18,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-
 from dovetail.join.equi import equi_join
 from dovetail.tables.side import Side, side
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dovetail.api.index import compact, index, remove
+    from dovetail.api.join import join, predicates
     from dovetail.api.lake import Lake, open, verify
     from dovetail.errors import DovetailError
-    from dovetail.join.tables import join, predicates
     from dovetail.transform.transformation import Transformation
 
 __version__ = "0.1.0"
@@ -33,9 +33,9 @@ _MODULE_OF = {
     "Transformation": "transform.transformation",
     "compact": "api.index",
     "index": "api.index",
-    "join": "join.tables",
+    "join": "api.join",
     "open": "api.lake",
-    "predicates": "join.tables",
+    "predicates": "api.join",
     "remove": "api.index",
     "verify": "api.lake",
 }

@@ -34,7 +34,7 @@ def test_other_names_are_refused():
 
 def test_the_function_join_is_not_hidden_by_the_package_of_its_name():
     program = (
-        "import dovetail.join.equi, dovetail; assert callable(dovetail.join); from dovetail import join; join.__call__"
+        "import dovetail.join.request, dovetail; assert callable(dovetail.join); from dovetail import join; join.__call__"
     )
     imported(program)
 

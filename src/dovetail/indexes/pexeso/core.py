@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
 
@@ -119,3 +120,8 @@ def heads_of(vectors: Array, basis: Array) -> Array:
     rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", first, first, dtype=np.float64), 0.0))
     found: Array = np.concatenate([first, rest[:, None].astype(np.float32)], axis=1)
     return found
+
+
+def distance_of(similarity: float) -> float:
+    """The distance that a similarity corresponds to; by decimal digits, so that 0.94 is 0.06 to the last bit."""
+    return float(1 - Fraction(str(similarity)))
