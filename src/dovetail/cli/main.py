@@ -21,7 +21,7 @@ INTERRUPTED = 130
 VERBS = {
     "index": "Index a lake, or bring its index up to date.",
     "search": "Find the tables that join with mine.",
-    "join": "Join my table with one of the lake, or files.",
+    "join": "Join two tables, or more, and say how.",
     "predicates": "The best ways to join files on equal values.",
     "inds": "Find which columns are included in which.",
     "keys": "Find which columns are likely keys and foreign keys, and why.",
