@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dovetail._compile import compiled, int64
+from dovetail._compile import compiled, inlined, int64
 from dovetail._types import Array
 
 
-@compiled
+@inlined
 def read_number(content: Array, at: int, width: int) -> int:
     """The little-endian number in `width` bytes."""
     number = int64(0)
@@ -15,7 +15,7 @@ def read_number(content: Array, at: int, width: int) -> int:
     return number
 
 
-@compiled
+@inlined
 def write_number(content: Array, at: int, width: int, number: int) -> None:
     """Write the number as `width` little-endian bytes."""
     for byte in range(width):

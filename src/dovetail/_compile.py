@@ -27,12 +27,21 @@ def compiled(function: Function) -> Function:
     return cast(Function, Kernel(function))
 
 
+def inlined(function: Function) -> Function:
+    """The same for a small helper of inner loops, whose code is copied into its callers.
+
+    Handing arrays to a function takes longer than reading a few bytes: a loop over cells was 2.7 times as slow.
+    """
+    return cast(Function, Kernel(function, inline=True))
+
+
 class Kernel:
     """A function that becomes a numba dispatcher when it is first called."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], inline: bool = False) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
+        self._inline = inline
         self._dispatcher: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -43,7 +52,7 @@ class Kernel:
             if self._dispatcher is None:
                 from dovetail._numba import make_dispatcher
 
-                self._dispatcher = make_dispatcher(self.py_func, self._before_compiling)
+                self._dispatcher = make_dispatcher(self.py_func, self._inline, self._before_compiling)
             return self._dispatcher
 
     def _before_compiling(self) -> None:

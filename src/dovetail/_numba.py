@@ -62,9 +62,9 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         return found
 
 
-def make_dispatcher(function: Callable[..., Any], on_miss: Callable[[], None]) -> Callable[..., Any]:
+def make_dispatcher(function: Callable[..., Any], inline: bool, on_miss: Callable[[], None]) -> Callable[..., Any]:
     """A dispatcher of the function; `on_miss` is called before anything is compiled."""
-    dispatcher = numba.njit(nogil=True)(function)
+    dispatcher = numba.njit(nogil=True, inline="always" if inline else "never")(function)
     dispatcher._cache = _Cache(function, on_miss)
     made: Callable[..., Any] = dispatcher
     return made

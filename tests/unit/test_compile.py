@@ -116,7 +116,8 @@ def test_compiled_functions_are_in_files_of_kernels():
         for path in sorted(SOURCE.rglob("*.py"))
         if not path.name.endswith("kernels.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef) and any(ast.unparse(mark) == "compiled" for mark in node.decorator_list)
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(mark) in ("compiled", "inlined") for mark in node.decorator_list)
     ]
     assert not elsewhere, "\n".join(elsewhere)
 
