@@ -550,7 +550,7 @@ class TestBuilding:
     @pytest.mark.parametrize("costs", [np.zeros(5), np.full(5, np.nan), np.ones(4)])
     def test_impossible_costs_are_damage(self, segment, monkeypatch, costs):
         monkeypatch.setitem(segment.pack("lsh_ensemble")._arrays, "costs", costs)
-        with pytest.raises(IndexDamaged, match="what the steps of a search cost"):
+        with pytest.raises(IndexDamaged, match="its costs are missing or out of range"):
             LshEnsembleReader(segment)
 
     @pytest.mark.parametrize("name", ["parameters", "lowers", "uppers", "offsets", "columns", "signatures", "trees"])

@@ -197,7 +197,7 @@ def test_ids_ascending(count, bound):
         ("set_groups", 0, 1, "disagree"),
         ("set_offsets", 1, 1, "more or fewer counts"),
         ("posting_columns", 0, 99, "column that does not exist"),
-        ("set_counts", 0, 0, "stands in no row"),
+        ("set_counts", 0, 0, "occurs in no row"),
         ("hash_ids", 0, 2, "every token once"),
         ("hashes", 0, 5, "hash table does not match"),
         ("hash_starts", 1, 3, "hash table does not match"),
