@@ -28,8 +28,8 @@ from dovetail.graph.columns import LakeColumns
 from dovetail.graph.dependencies import Dependencies
 from dovetail.graph.inclusion import Inclusions, Question
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.tokens.index import TOKENS
 from dovetail.normalise import ColumnType
 
 _TABLES_OF_A_SEGMENT = 20_000
@@ -58,7 +58,7 @@ def _segment(folder: Path, random: np.random.Generator, tables: range, domains: 
             kinds = []
             for number, (kind, values) in enumerate(_columns(random, rows, domains)):
                 tokens, counts = np.unique(values, return_counts=True)
-                builder.add(Piece(catalog.columns + number, pa.array(tokens).cast(pa.large_string()), counts))
+                builder.add(ColumnChunk(catalog.columns + number, pa.array(tokens).cast(pa.large_string()), counts))
                 name, ends = _NAMES[int(random.integers(len(_NAMES)))], (str(tokens[0]), str(tokens[-1]))
                 kinds.append(ColumnRecord(name, ColumnType(kind), rows, 0, len(tokens), 0, *ends))
             catalog.add_table(TableRecord(f"t{table}.csv", "", "", 0, rows), kinds)

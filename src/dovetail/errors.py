@@ -13,8 +13,6 @@ DovetailError
 
 from __future__ import annotations
 
-import difflib
-
 
 class DovetailError(Exception):
     """The base of every error that Dovetail raises on purpose."""
@@ -54,6 +52,8 @@ class BuildFailed(DovetailError):
 
 def unknown(what: str, name: str, known: list[str]) -> str:
     """About a name that is not there: the nearest that is, or else some of those that are."""
+    import difflib  # a name is seldom misspelt, and every command imports this file
+
     same_end = [other for other in known if other.endswith(f"/{name}")]
     near = same_end or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if near:

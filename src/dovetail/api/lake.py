@@ -1,4 +1,7 @@
-"""An open index, as Python sees it. Nothing here needs Spark or Java."""
+"""An open index, as Python sees it. Nothing here needs Spark or Java.
+
+Methods import what they need: no question needs the code of all answers.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,30 +17,26 @@ import pyarrow.compute as pc
 from dovetail._storage.directory import Snapshot, open_snapshot
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.errors import InputError
-from dovetail.graph.candidates import KeyCandidates
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.dependencies import Dependencies
-from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
-from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
-from dovetail.graph.keys import ASKED
-from dovetail.graph.nary import NaryDependencies
-from dovetail.graph.network import Graph, join_graph
-from dovetail.graph.spread import spread
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
-from dovetail.indexes.verify import Verification, verify_index
-from dovetail.join.hits import join_hit, join_with_lake
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
-from dovetail.join.result import JoinResult
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
-from dovetail.search.planner import search
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table
-from dovetail.transform.transformation import Transformation
+
+if TYPE_CHECKING:
+    from dovetail.graph.candidates import KeyCandidates
+    from dovetail.graph.dependencies import Dependencies
+    from dovetail.graph.foreign_keys import ForeignKeys
+    from dovetail.graph.nary import NaryDependencies
+    from dovetail.graph.network import Graph
+    from dovetail.indexes.verify import Verification
+    from dovetail.join.result import JoinResult
+    from dovetail.transform.transformation import Transformation
 
 
 class Lake:
@@ -96,6 +95,8 @@ class Lake:
         without `on`, for my column with most texts; `on="*"` tries each.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
+        from dovetail.search.planner import search
+
         request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
         return search(self.segments, request).of(Source(self._join_hit, data))
 
@@ -125,6 +126,8 @@ class Lake:
         found, unless `on` or `by` say otherwise. `.frame` of the answer is of the kind that `data` is, `.table` an
         Arrow table of text.
         """
+        from dovetail.join.hits import join_hit, join_with_lake
+
         if isinstance(data, Hit):
             if table is not None or data.source is None:
                 raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
@@ -142,6 +145,8 @@ class Lake:
         return join_with_lake(self.segments, data, table, request)
 
     def _join_hit(self, hit: Hit, data: Any, how: str, first: int | None = None) -> JoinResult:
+        from dovetail.join.hits import join_hit
+
         return join_hit(self.segments, hit, data, JoinRequest(how=how), first)
 
     def inds(
@@ -163,6 +168,12 @@ class Lake:
         for. `null_equal` takes null for a value. With `nary`, dependencies of two to so many columns together.
         `master` is a Spark master to spread the work over; without it, threads of this process find them.
         """
+        from dovetail.graph.columns import LakeColumns
+        from dovetail.graph.dependencies import Dependencies
+        from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
+        from dovetail.graph.nary import NaryDependencies
+        from dovetail.graph.spread import spread
+
         filters = Filters(not null_columns, not integers, not non_unique, as_share(coverage))
         question = Question(filters, as_share(partial), null_equal)
         if nary > 1:
@@ -172,19 +183,27 @@ class Lake:
         found = inclusions(self.segments, question)
         return Dependencies(found, spread(self._snapshot, question, master) if master else None)
 
-    def foreign_keys(self, min_score: float = LIKELY) -> ForeignKeys:
+    def foreign_keys(self, min_score: float | None = None) -> ForeignKeys:
         """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
 
         The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
         """
-        return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+        from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
+        from dovetail.graph.inclusion import inclusions
+        from dovetail.graph.keys import ASKED
+
+        return ForeignKeys(inclusions(self.segments, ASKED), LIKELY if min_score is None else min_score)
 
     def keys(self) -> KeyCandidates:
         """Columns, alone or a few together, that tell the rows of their table apart, the likeliest keys first."""
+        from dovetail.graph.candidates import KeyCandidates
+
         return KeyCandidates(self.foreign_keys())
 
-    def graph(self, min_score: float = LIKELY) -> Graph:
+    def graph(self, min_score: float | None = None) -> Graph:
         """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
+        from dovetail.graph.network import join_graph
+
         return join_graph(self.foreign_keys(min_score))
 
     def find(self, value: str) -> Rows[Occurrence]:
@@ -239,6 +258,8 @@ def open(path: str | Path) -> Lake:
 
 def verify(path: str | Path) -> Verification:
     """Read every byte of the index at `path` and check every cross-reference."""
+    from dovetail.indexes.verify import verify_index
+
     return verify_index(Path(path))
 
 

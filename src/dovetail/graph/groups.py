@@ -14,9 +14,9 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.graph.group_kernels import expand_lists, meet
-from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.kernels import gather_lists, gather_strings, group_lists
+from dovetail.indexes.tokens.query import TokenReader
 
 _TOKENS_AT_ONCE = 1 << 21
 

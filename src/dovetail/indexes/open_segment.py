@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
@@ -13,18 +14,20 @@ from dovetail._types import Array
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import UnknownName, unknown
-from dovetail.indexes.josie import JosieReader
-from dovetail.indexes.lsh_ensemble import LshEnsembleReader
-from dovetail.indexes.mate import MateReader
-from dovetail.indexes.pexeso import PexesoReader
-from dovetail.indexes.pieces import PieceReader
-from dovetail.indexes.rows import RowReader
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 from dovetail.lake.listing import matches
+
+if TYPE_CHECKING:
+    from dovetail.indexes.josie.query import JosieReader
+    from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
+    from dovetail.indexes.mate.query import MateReader
+    from dovetail.indexes.pexeso.query import PexesoReader
+    from dovetail.indexes.pieces.query import PieceReader
+    from dovetail.indexes.rows.query import RowReader
 
 
 class OpenSegment:
-    """A segment with its readers, and which of its tables are alive."""
+    """A segment with its readers, and which of its tables are alive. A reader is imported when first used."""
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment
@@ -47,26 +50,38 @@ class OpenSegment:
 
     @cached_property
     def rows(self) -> RowReader:
+        from dovetail.indexes.rows.query import RowReader
+
         return RowReader(self.segment)
 
     @cached_property
     def josie(self) -> JosieReader:
+        from dovetail.indexes.josie.query import JosieReader
+
         return JosieReader(self.segment)
 
     @cached_property
     def sketches(self) -> LshEnsembleReader:
+        from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
+
         return LshEnsembleReader(self.segment)
 
     @cached_property
     def mate(self) -> MateReader:
+        from dovetail.indexes.mate.query import MateReader
+
         return MateReader(self.segment)
 
     @cached_property
     def pieces(self) -> PieceReader:
+        from dovetail.indexes.pieces.query import PieceReader
+
         return PieceReader(self.segment)
 
     @cached_property
     def texts(self) -> PexesoReader:
+        from dovetail.indexes.pexeso.query import PexesoReader
+
         return PexesoReader(self.segment)
 
     @cached_property

@@ -17,7 +17,7 @@ from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.statistics import statistics_of
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 
 
 @dataclass(frozen=True)

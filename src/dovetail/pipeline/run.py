@@ -23,8 +23,8 @@ from dovetail._storage.manifest import Manifest
 from dovetail.embedders import DEFAULT
 from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
-from dovetail.indexes.pexeso import PEXESO
-from dovetail.indexes.pexeso import Parameters as Vectors
+from dovetail.indexes.pexeso.core import VectorParameters as Vectors
+from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.statistics import failed_tables
 from dovetail.lake.listing import Root, TableFile, list_lake
 from dovetail.pipeline.commit import commit

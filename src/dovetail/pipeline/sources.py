@@ -22,7 +22,7 @@ from dovetail.catalog.kernels import count_codes
 from dovetail.catalog.profile import RawColumn, TokenCounts, count_values, places_of, profile_column
 from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
 from dovetail.errors import UnreadableTable
-from dovetail.indexes.rows import RowReader
+from dovetail.indexes.rows.query import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile, fingerprint
 from dovetail.lake.reader import parse_override, read, settle

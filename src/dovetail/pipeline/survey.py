@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from dovetail.catalog.profile import count_values
 from dovetail.errors import UnreadableTable
-from dovetail.indexes.mate import MATE, Parameters
-from dovetail.indexes.mate.core import alpha
-from dovetail.indexes.pexeso import PEXESO
-from dovetail.indexes.pexeso import Parameters as Vectors
+from dovetail.indexes.mate.core import SuperKeyParameters, alpha
+from dovetail.indexes.mate.index import MATE
+from dovetail.indexes.pexeso.core import VectorParameters as Vectors
+from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.lake.listing import TableFile
 from dovetail.lake.reader import read
 from dovetail.pipeline.plan import read_bytes
@@ -29,11 +29,11 @@ _CHARACTERS = 512
 def freeze(files: Sequence[TableFile], settings: Settings, vectors: Vectors) -> dict[str, dict[str, Any]]:
     """What the manifest freezes, by index, when the first tables come."""
     bits = settings.super_key_bits
-    parameters = _survey(files, bits) if settings.super_key_xash else Parameters("fitted", bits)
+    parameters = _survey(files, bits) if settings.super_key_xash else SuperKeyParameters("fitted", bits)
     return {MATE.name: parameters.to_json(), PEXESO.name: vectors.to_json()}
 
 
-def _survey(files: Sequence[TableFile], bits: int) -> Parameters:
+def _survey(files: Sequence[TableFile], bits: int) -> SuperKeyParameters:
     """XASH as it suits tables spread over all that are to be read: alpha, and how frequent characters are."""
     characters: Counter[str] = Counter()
     values = seen_bytes = 0
@@ -45,7 +45,7 @@ def _survey(files: Sequence[TableFile], bits: int) -> Parameters:
             characters.update("".join(distinct.to_pylist()))
     in_all = values * sum(map(read_bytes, files)) // max(seen_bytes, 1)
     most = sorted(characters, key=lambda character: (-characters[character], character))[:_CHARACTERS]
-    return Parameters("xash", bits, alpha(bits, max(in_all, values)), "".join(most))
+    return SuperKeyParameters("xash", bits, alpha(bits, max(in_all, values)), "".join(most))
 
 
 def _first_rows(file: TableFile) -> list[pa.ChunkedArray]:

@@ -9,7 +9,7 @@ from typing import Any
 from dovetail._storage.directory import TARGET_FAILURES, open_snapshot
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.rows import RowReader
+from dovetail.indexes.rows.query import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
