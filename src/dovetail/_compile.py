@@ -46,6 +46,13 @@ class _CacheFile(caching.CompileResultCacheImpl):  # type: ignore[misc]  # numba
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _CacheFile
 
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super()._load_overload(sig, target_context)
+        except (AttributeError, ImportError):  # the cache names a type that has been renamed or moved since
+            self.flush()
+            return None
+
 
 def compiled(kernel: Kernel) -> Kernel:
     """Compile a plain Python function; the plain form stays as ``py_func``, the oracle in tests."""

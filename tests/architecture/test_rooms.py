@@ -12,7 +12,7 @@ SOURCE = Path(dovetail.__file__).parent
 # From the lowest to the highest. Rooms on one line import nothing of each other.
 LEVELS = (
     ("errors", "_types"),
-    ("_compile", "_output", "_text", "settings", "results"),
+    ("_compile", "_output", "_progress", "_text", "settings", "results"),
     ("_spark", "normalise", "lake"),
     ("_storage",),
     ("catalog",),

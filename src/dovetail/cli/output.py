@@ -44,8 +44,9 @@ def wider(pattern: str, finds: Callable[[str], object]) -> str:
     return ""
 
 
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number and its noun; `plural` where an s is not enough."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(number: float) -> str:

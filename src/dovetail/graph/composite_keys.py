@@ -1,0 +1,284 @@
+"""Foreign keys of several columns.
+
+They refer to a natural key: the first columns of a table that together repeat (nearly) no row, apart from columns that
+are keys alone. For each such key and each table, the columns that are included in the key's columns one by one, and
+whose names have something in common with theirs, are compared together, row by row.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail._progress import Progress, silent
+from dovetail._types import Array
+from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.score import FEATURES, PARTIAL_POWER, Scorer, weigh
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.tokens.format import running_sum
+
+Columns = tuple[int, ...]
+Pairing = tuple[Columns, Columns]  # dependent and referenced columns, in the same order
+
+COLUMNS_AT_MOST = 3  # of a key: bounds the work
+DIGITS = 4  # of a score: it is compared as it is shown, whatever the rounding errors of its sum
+NEXT_BEST = 0.7  # a column refers to one thing: each further target counts this much less; set by hand
+_ROWS_PER_NULL = 20  # of a key's column, at least
+_NEARLY = 0.99  # of the rows have a combination of their own
+_OPTIONS = 2  # columns tried for each column of a key
+_HALF_EVIDENCE = 5.0  # combinations that count as half of full evidence, as for values
+_OF_SIBLINGS = 0.6
+"""What a score counts where no column of the key is named after its table. Teams are known by `team_id` and `year`; but
+two tables about drivers in races hold the same pairs of ids without one referring to the other."""
+
+_ROOM = 1 << 62  # combinations that can be numbered
+
+
+@dataclass(frozen=True)
+class TupleOverlap:
+    """Distinct combinations without a null: of the dependent columns, of the referenced ones, and of both."""
+
+    dependent: int
+    referenced: int
+    common: int
+
+
+@dataclass(frozen=True)
+class CompositeForeignKey:
+    """Columns of one table that refer to columns of another, and what speaks for it."""
+
+    dependent: Columns
+    referenced: Columns
+    overlap: TupleOverlap
+    names: float  # the feature
+    score: float
+
+    @property
+    def containment(self) -> float:
+        return self.overlap.common / max(1, self.overlap.dependent)
+
+    @property
+    def coverage(self) -> float:
+        return self.overlap.common / max(1, self.overlap.referenced)
+
+
+@dataclass(frozen=True)
+class NaturalKey:
+    """The first columns of a table that together repeat (nearly) no row."""
+
+    columns: Columns
+    distinct: int  # combinations
+    rows: int  # without a null
+
+
+class RowTuples:
+    """Combinations of values of several columns of one table, row by row; columns by their numbers in the lake."""
+
+    def __init__(self, columns: LakeColumns) -> None:
+        self._columns = columns
+        self._referenced: tuple[Columns, Array] | None = None
+        self._dependent: dict[Columns, int] = {}
+
+    def distinct(self, columns: Sequence[int]) -> tuple[int, int]:
+        """The number of distinct combinations, and of rows without a null."""
+        codes = [self._codes(column) for column in columns]
+        numbers, rows = _numbered(codes, [self._size(column) for column in columns])
+        return len(np.unique(numbers)), len(rows)
+
+    def overlap(self, dependent: Columns, referenced: Columns) -> TupleOverlap:
+        sizes = [self._size(column) for column in referenced]
+        codes = [self._codes(column) for column in dependent]
+        if dependent not in self._dependent:
+            self._dependent[dependent] = len(
+                np.unique(_numbered(codes, [self._size(column) for column in dependent])[0])
+            )
+        moved = [
+            np.append(self._translation(one, other), -1)[code]  # the last place is for null, whose code is -1
+            for one, other, code in zip(dependent, referenced, codes, strict=True)
+        ]
+        if math.prod(sizes) <= _ROOM:
+            mine, theirs = np.unique(_numbered(moved, sizes)[0]), self._of_referenced(referenced, sizes)
+        else:  # numbers are assigned as combinations come, so both sides have to be numbered together
+            others = [self._codes(column) for column in referenced]
+            numbers, rows = _numbered([np.concatenate(pair) for pair in zip(moved, others, strict=True)], sizes)
+            first = int(np.searchsorted(rows, len(moved[0])))
+            mine, theirs = np.unique(numbers[:first]), np.unique(numbers[first:])
+        places = np.minimum(np.searchsorted(theirs, mine), max(0, len(theirs) - 1))
+        common = int(np.count_nonzero(theirs[places] == mine)) if len(theirs) else 0
+        return TupleOverlap(self._dependent[dependent], len(theirs), common)
+
+    def _of_referenced(self, columns: Columns, sizes: list[int]) -> Array:
+        """The last ones are kept: many tables are compared with the same key."""
+        if self._referenced is None or self._referenced[0] != columns:
+            self._referenced = columns, np.unique(_numbered([self._codes(column) for column in columns], sizes)[0])
+        return self._referenced[1]
+
+    def _size(self, column: int) -> int:
+        return max(1, int(self._columns.distinct[column]))
+
+    def _codes(self, column: int) -> Array:
+        segment, own = self._place(column)
+        codes: Array = segment.rows.codes(own)
+        return codes
+
+    def _place(self, column: int) -> tuple[OpenSegment, int]:
+        number = int(np.searchsorted(self._columns.offsets, column, side="right")) - 1
+        return self._columns.segments[number], column - int(self._columns.offsets[number])
+
+    def _translation(self, one: int, other: int) -> Array:
+        """For each value of one column, the position of the same value in the other column's set, or -1."""
+        segment, own = self._place(one)
+        other_segment, others_own = self._place(other)
+        ids = segment.tokens.set_of(own)[0].astype(np.int64)
+        if segment is not other_segment:
+            ids = other_segment.tokens.find(segment.tokens.tokens(ids))
+        members = other_segment.tokens.set_of(others_own)[0].astype(np.int64)
+        places = np.searchsorted(members, ids)
+        known = members[np.minimum(places, len(members) - 1)] == ids if len(members) else np.zeros(len(ids), bool)
+        return np.where(known, places, -1)
+
+
+def compare_rows(
+    columns: LakeColumns,
+    keys: Sequence[NaturalKey],
+    query: InclusionQuery,
+    scorer: Scorer,
+    known: Mapping[Pairing, TupleOverlap],
+    threads: int = 1,
+    progress: Progress = silent,
+) -> dict[Pairing, TupleOverlap]:
+    """The overlaps of all natural keys with the columns that may refer to them; those that are `known` are taken."""
+    rows = RowTuples(columns)
+    referable = np.zeros(len(columns), bool)
+    referable[[column for key in keys for column in key.columns]] = True
+    options = _options(InclusionFinder(columns, query, threads, referable=referable), scorer)
+    pairings = [(tried, key.columns) for key in keys for tried in _tries(columns, key.columns, options)]
+    found = {}
+    for number, pairing in enumerate(pairings):
+        if number % _REPORTED == 0:
+            progress("comparing rows", number, len(pairings))
+        found[pairing] = known[pairing] if pairing in known else rows.overlap(*pairing)
+    return found
+
+
+_REPORTED = 100  # pairings between two reports of progress: about 50 ms
+
+
+def composite_foreign_keys(
+    columns: LakeColumns, query: InclusionQuery, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
+) -> list[CompositeForeignKey]:
+    """The pairings with enough in common, best first; of several targets of the same columns, each counts less."""
+    enough = {
+        pairing: overlap
+        for pairing, overlap in overlaps.items()
+        if overlap.dependent and overlap.common >= query.containment * overlap.dependent
+    }
+    seen: Counter[Columns] = Counter()
+    lowered = []
+    for one in _by_score(columns, score_composites(columns, scorer, enough)):
+        dependent = tuple(sorted(one.dependent))
+        lowered.append(replace(one, score=round(one.score * NEXT_BEST ** seen[dependent], DIGITS)))
+        seen[dependent] += 1
+    return _by_score(columns, lowered)
+
+
+def _by_score(columns: LakeColumns, found: list[CompositeForeignKey]) -> list[CompositeForeignKey]:
+    rank = columns.rank
+    return sorted(found, key=lambda one: (-one.score, *rank[[*one.dependent, *one.referenced]].tolist()))
+
+
+def natural_keys(columns: LakeColumns) -> Iterator[NaturalKey]:
+    """For each table, its first columns, as few as repeat no row, if they are two or more."""
+    rows = RowTuples(columns)
+    usable = columns.alive & ~columns.unique & (columns.distinct > 1) & (columns.nulls * _ROWS_PER_NULL <= columns.rows)
+    for _, group in itertools.groupby(np.flatnonzero(usable).tolist(), key=lambda column: columns.table_of[column]):
+        first = tuple(itertools.islice(group, COLUMNS_AT_MOST))
+        for number in range(2, len(first) + 1):
+            if np.prod(columns.distinct[list(first[:number])].astype(float)) < _NEARLY * columns.rows[first[0]]:
+                continue
+            distinct, filled = rows.distinct(first[:number])
+            if filled and distinct >= _NEARLY * filled:
+                yield NaturalKey(first[:number], distinct, filled)
+                break
+
+
+def _options(finder: InclusionFinder, scorer: Scorer) -> dict[int, dict[int, list[int]]]:
+    """For each column of a key and each table, the columns of that table that may refer to it, best name first."""
+    parts = []
+    for pairs in finder:
+        names = scorer.features(pairs)[:, FEATURES.index("names")]
+        similar = names > 0
+        parts.append((pairs.dependent[similar], pairs.referenced[similar], names[similar]))
+    if not parts:
+        return {}
+    dependent, referenced, names = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    tables = finder.columns.table_of[dependent]
+    found: dict[int, dict[int, list[int]]] = {}
+    for place in np.lexsort((dependent, -names, tables, referenced)).tolist():
+        options = found.setdefault(int(referenced[place]), {}).setdefault(int(tables[place]), [])
+        if len(options) < _OPTIONS:
+            options.append(int(dependent[place]))
+    return found
+
+
+def _tries(columns: LakeColumns, key: Columns, options: dict[int, dict[int, list[int]]]) -> Iterator[Columns]:
+    """Columns of every other table that could refer to the key's."""
+    by_column = [options.get(column, {}) for column in key]
+    for table in sorted(set.intersection(*(set(tables) for tables in by_column))):
+        if table != columns.table_of[key[0]]:
+            for tried in itertools.product(*(tables[table] for tables in by_column)):
+                if len(set(tried)) == len(tried):
+                    yield tried
+
+
+def score_composites(
+    columns: LakeColumns, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
+) -> list[CompositeForeignKey]:
+    """The mean of the features of its pairs of columns; those about values are of the combinations."""
+    if not overlaps:
+        return []
+    offsets = running_sum(np.array([len(dependent) for dependent, _ in overlaps]))
+    dependent = np.array([column for one, _ in overlaps for column in one])
+    referenced = np.array([column for _, other in overlaps for column in other])
+    pairs = ColumnPairs(dependent, referenced, np.minimum(columns.distinct[dependent], columns.distinct[referenced]))
+    features = np.add.reduceat(scorer.features(pairs), offsets[:-1], axis=0) / np.diff(offsets)[:, None]
+    mine, theirs, common = np.array([(o.dependent, o.referenced, o.common) for o in overlaps.values()]).T
+    of_whole = {
+        "surprise": common / (common + _HALF_EVIDENCE),
+        "coverage": common / np.maximum(1, theirs),
+        "key": 1.0,
+        "repeats": np.where(mine < columns.rows[dependent[offsets[:-1]]], 1.0, 0.5),
+    }
+    for name, values in of_whole.items():
+        features[:, FEATURES.index(name)] = values
+    owned = np.maximum.reduceat(scorer.named_after_their_table(referenced), offsets[:-1])
+    scores = weigh(features) * (common / np.maximum(1, mine)) ** PARTIAL_POWER
+    scores *= _OF_SIBLINGS + (1 - _OF_SIBLINGS) * owned
+    names = features[:, FEATURES.index("names")]
+    return [
+        CompositeForeignKey(*pairing, overlap, name, score)
+        for (pairing, overlap), name, score in zip(overlaps.items(), names.tolist(), scores.tolist(), strict=True)
+    ]
+
+
+def _numbered(codes: list[Array], sizes: list[int]) -> tuple[Array, Array]:
+    """A number for each row without a null (-1), the same for the same combination; and these rows.
+
+    The number is the combination's position among all possible ones, or, where these are too many, among those present.
+    """
+    rows = np.flatnonzero(np.logical_and.reduce([code >= 0 for code in codes]))
+    numbers = np.zeros(len(rows), np.int64)
+    room = 1
+    for code, size in zip(codes, sizes, strict=True):
+        if room * size > _ROOM:
+            numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+            room = len(rows)
+        numbers = numbers * size + code[rows]
+        room *= size
+    return numbers, rows
