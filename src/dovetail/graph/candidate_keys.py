@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.graph.arrow_answer import ArrowAnswer, list_members, named_lists
-from dovetail.graph.composite_keys import Columns, NaturalKey
+from dovetail.graph.composite_keys import NaturalKey
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
 from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.row_tuples import Columns
 from dovetail.graph.score import KEY_WORDS, Scorer, words
 from dovetail.indexes.tokens.format import running_sum
 

@@ -8,7 +8,6 @@ whose names have something in common with theirs, are compared together, row by 
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,14 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail._progress import Progress, silent
-from dovetail._types import Array
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery
 from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.row_tuples import Columns, RowTuples, TupleOverlap
 from dovetail.graph.score import FEATURES, PARTIAL_POWER, Scorer, weigh
-from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.tokens.format import running_sum
 
-Columns = tuple[int, ...]
 Pairing = tuple[Columns, Columns]  # dependent and referenced columns, in the same order
 
 COLUMNS_AT_MOST = 3  # of a key: bounds the work
@@ -36,17 +33,6 @@ _HALF_EVIDENCE = 5.0  # combinations that count as half of full evidence, as for
 _OF_SIBLINGS = 0.6
 """What a score counts where no column of the key is named after its table. Teams are known by `team_id` and `year`; but
 two tables about drivers in races hold the same pairs of ids without one referring to the other."""
-
-_ROOM = 1 << 62  # combinations that can be numbered
-
-
-@dataclass(frozen=True)
-class TupleOverlap:
-    """Distinct combinations without a null: of the dependent columns, of the referenced ones, and of both."""
-
-    dependent: int
-    referenced: int
-    common: int
 
 
 @dataclass(frozen=True)
@@ -75,73 +61,6 @@ class NaturalKey:
     columns: Columns
     distinct: int  # combinations
     rows: int  # without a null
-
-
-class RowTuples:
-    """Combinations of values of several columns of one table, row by row; columns by their numbers in the lake."""
-
-    def __init__(self, columns: LakeColumns) -> None:
-        self._columns = columns
-        self._referenced: tuple[Columns, Array] | None = None
-        self._dependent: dict[Columns, int] = {}
-
-    def distinct(self, columns: Sequence[int]) -> tuple[int, int]:
-        """The number of distinct combinations, and of rows without a null."""
-        codes = [self._codes(column) for column in columns]
-        numbers, rows = _numbered(codes, [self._size(column) for column in columns])
-        return len(np.unique(numbers)), len(rows)
-
-    def overlap(self, dependent: Columns, referenced: Columns) -> TupleOverlap:
-        sizes = [self._size(column) for column in referenced]
-        codes = [self._codes(column) for column in dependent]
-        if dependent not in self._dependent:
-            self._dependent[dependent] = len(
-                np.unique(_numbered(codes, [self._size(column) for column in dependent])[0])
-            )
-        moved = [
-            np.append(self._translation(one, other), -1)[code]  # the last place is for null, whose code is -1
-            for one, other, code in zip(dependent, referenced, codes, strict=True)
-        ]
-        if math.prod(sizes) <= _ROOM:
-            mine, theirs = np.unique(_numbered(moved, sizes)[0]), self._of_referenced(referenced, sizes)
-        else:  # numbers are assigned as combinations come, so both sides have to be numbered together
-            others = [self._codes(column) for column in referenced]
-            numbers, rows = _numbered([np.concatenate(pair) for pair in zip(moved, others, strict=True)], sizes)
-            first = int(np.searchsorted(rows, len(moved[0])))
-            mine, theirs = np.unique(numbers[:first]), np.unique(numbers[first:])
-        places = np.minimum(np.searchsorted(theirs, mine), max(0, len(theirs) - 1))
-        common = int(np.count_nonzero(theirs[places] == mine)) if len(theirs) else 0
-        return TupleOverlap(self._dependent[dependent], len(theirs), common)
-
-    def _of_referenced(self, columns: Columns, sizes: list[int]) -> Array:
-        """The last ones are kept: many tables are compared with the same key."""
-        if self._referenced is None or self._referenced[0] != columns:
-            self._referenced = columns, np.unique(_numbered([self._codes(column) for column in columns], sizes)[0])
-        return self._referenced[1]
-
-    def _size(self, column: int) -> int:
-        return max(1, int(self._columns.distinct[column]))
-
-    def _codes(self, column: int) -> Array:
-        segment, own = self._place(column)
-        codes: Array = segment.rows.codes(own)
-        return codes
-
-    def _place(self, column: int) -> tuple[OpenSegment, int]:
-        number = int(np.searchsorted(self._columns.offsets, column, side="right")) - 1
-        return self._columns.segments[number], column - int(self._columns.offsets[number])
-
-    def _translation(self, one: int, other: int) -> Array:
-        """For each value of one column, the position of the same value in the other column's set, or -1."""
-        segment, own = self._place(one)
-        other_segment, others_own = self._place(other)
-        ids = segment.tokens.set_of(own)[0].astype(np.int64)
-        if segment is not other_segment:
-            ids = other_segment.tokens.find(segment.tokens.tokens(ids))
-        members = other_segment.tokens.set_of(others_own)[0].astype(np.int64)
-        places = np.searchsorted(members, ids)
-        known = members[np.minimum(places, len(members) - 1)] == ids if len(members) else np.zeros(len(ids), bool)
-        return np.where(known, places, -1)
 
 
 def compare_rows(
@@ -265,20 +184,3 @@ def score_composites(
         CompositeForeignKey(*pairing, overlap, name, score)
         for (pairing, overlap), name, score in zip(overlaps.items(), names.tolist(), scores.tolist(), strict=True)
     ]
-
-
-def _numbered(codes: list[Array], sizes: list[int]) -> tuple[Array, Array]:
-    """A number for each row without a null (-1), the same for the same combination; and these rows.
-
-    The number is the combination's position among all possible ones, or, where these are too many, among those present.
-    """
-    rows = np.flatnonzero(np.logical_and.reduce([code >= 0 for code in codes]))
-    numbers = np.zeros(len(rows), np.int64)
-    room = 1
-    for code, size in zip(codes, sizes, strict=True):
-        if room * size > _ROOM:
-            numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-            room = len(rows)
-        numbers = numbers * size + code[rows]
-        room *= size
-    return numbers, rows

@@ -88,7 +88,7 @@ def single_foreign_keys(finder: InclusionFinder, scorer: Scorer) -> ForeignKeyTa
     scores *= _NOT_THE_KEY + (1 - _NOT_THE_KEY) * features[:, FEATURES.index("key")]
     by_score = np.lexsort((columns.rank[pairs.referenced], -scores, dependent))
     places[by_score] = places  # both are sorted by column: the best target of each comes first again
-    scores = np.round(scores * NEXT_BEST**places, DIGITS)
+    scores[:] = np.round(scores * NEXT_BEST**places, DIGITS)
     order = np.lexsort((columns.rank[pairs.referenced], columns.rank[pairs.dependent], -scores))
     return ForeignKeyTable(
         np.arange(len(order) + 1),

@@ -34,7 +34,6 @@ from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.graph.candidate_keys import CandidateKeyTable, candidate_keys
 from dovetail.graph.composite_keys import (
     Pairing,
-    TupleOverlap,
     compare_rows,
     composite_foreign_keys,
     natural_keys,
@@ -47,6 +46,7 @@ from dovetail.graph.foreign_keys import (
 )
 from dovetail.graph.inclusion import InclusionFinder
 from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import SCORES_VERSION, Scorer
 from dovetail.indexes.tokens.format import running_sum
 

@@ -19,9 +19,10 @@ import pyarrow as pa
 from dovetail._progress import Progress, silent
 from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import ArrowAnswer, named_lists
-from dovetail.graph.composite_keys import Pairing, RowTuples, TupleOverlap, score_composites
+from dovetail.graph.composite_keys import Pairing, score_composites
 from dovetail.graph.inclusion import InclusionFinder, InclusionQuery, eligible
 from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.row_tuples import RowTuples, TupleOverlap
 from dovetail.graph.score import Scorer
 from dovetail.indexes.tokens.format import running_sum
 
