@@ -57,11 +57,11 @@ def keys_command(
         check_suffix(output)
     index, rest = split_index(index, arguments, ["[GLOB]"])
     pattern = rest[0] if rest else None
-    lake = Lake(index)
-    if pattern and not lake.tables(pattern):
-        click.echo(f"No table of {index} matches {pattern!r}.{wider(pattern, lake.tables)}", err=True)
-        return 1
     with long_question() as progress:
+        lake = Lake(index)
+        if pattern and not lake.tables(pattern):
+            click.echo(f"No table of {index} matches {pattern!r}.{wider(pattern, lake.tables)}", err=True)
+            return 1
         keys = lake.keys(tables=pattern, progress=progress)
         found: ArrowAnswer = keys if candidates else lake.foreign_keys(min_score, tables=pattern)
         rows = found.write(output) if output else len(found)

@@ -34,10 +34,10 @@ def path_command(
       dovetail path ./idx orders.csv countries.csv
     """
     index, (start, end) = split_index(index, arguments, ["START", "END"])
-    lake = Lake(index)
-    lake.table(start)
-    lake.table(end)
     with long_question() as progress:
+        lake = Lake(index)
+        lake.table(start)
+        lake.table(end)
         found = lake.graph(min_score, progress=progress).paths(start, end, hops, k)
     if as_json:
         print_json(found.to_dicts())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _STOPPED = "Stopped; nothing was changed."
 _PATIENCE = 2.0  # seconds before the bar is shown
-_GRACE = 0.7  # seconds after Ctrl-C in which the work may stop by itself
+_GRACE = 0.5  # seconds after Ctrl-C in which the work may stop by itself
 
 
 @contextlib.contextmanager
@@ -30,10 +30,13 @@ def long_question() -> Iterator[Progress]:
 
     For verbs that change nothing: where a kernel or a library does not return in time, the process just ends.
     """
-    with _Bar() as bar, _ended_by_interrupt(bar):
+    with _Bar() as bar, _ended_by_interrupt(bar) as interrupted:
         try:
             yield bar.report
-        except KeyboardInterrupt:
+        except BaseException as error:
+            # Some libraries turn an interrupt into an error of their own, as an import inside another one does.
+            if not isinstance(error, KeyboardInterrupt) and not interrupted.is_set():
+                raise
             bar.close()
             click.echo(_STOPPED, err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
@@ -92,22 +95,25 @@ class _Bar:
 
 
 @contextlib.contextmanager
-def _ended_by_interrupt(bar: _Bar) -> Iterator[None]:
-    """End the process a moment after Ctrl-C, should the main thread be inside a kernel that does not look.
+def _ended_by_interrupt(bar: _Bar) -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets; a moment later the process ends, should the main thread be busy inside a kernel.
 
     Python runs signal handlers between instructions of the main thread only; the system writes the signal's number to a
     socket at once, and a thread waits there.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield threading.Event()
         return
     reader, writer = socket.socketpair()
     writer.setblocking(False)
-    finished = threading.Event()
+    finished, interrupted = threading.Event(), threading.Event()
 
     def watch() -> None:
         while number := reader.recv(1):
-            if number[0] == signal.SIGINT and not finished.wait(_GRACE):
+            if number[0] != signal.SIGINT:
+                continue
+            interrupted.set()
+            if not finished.wait(_GRACE):
                 bar.close()
                 print(_STOPPED, file=sys.stderr, flush=True)
                 os._exit(INTERRUPTED)
@@ -116,7 +122,7 @@ def _ended_by_interrupt(bar: _Bar) -> Iterator[None]:
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield
+        yield interrupted
     finally:
         finished.set()
         signal.set_wakeup_fd(before)

@@ -45,17 +45,26 @@ def threads(tell):
     print("begun", flush=True)
     list(in_threads(2, work, range(9)))
 
+def swallowed(tell):
+    print("begun", flush=True)
+    try:
+        time.sleep(30)
+    except KeyboardInterrupt:
+        pass
+    time.sleep(0.05)
+    raise AttributeError("partially initialized module")
+
 @click.command("long")
 def long_command():
     with progress.long_question() as tell:
-        {"kernel": kernel, "threads": threads}[sys.argv[-1]](tell)
+        {"kernel": kernel, "threads": threads, "swallowed": swallowed}[sys.argv[-1]](tell)
 
 cli.add_command(long_command)
 sys.exit(run(["long"]))
 """
 
 
-@pytest.mark.parametrize("how", ["kernel", "threads"])
+@pytest.mark.parametrize("how", ["kernel", "threads", "swallowed"])
 def test_an_interrupt_ends_it_within_a_second(how):
     process = subprocess.Popen(
         [sys.executable, "-c", VERB, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -65,7 +74,7 @@ def test_an_interrupt_ends_it_within_a_second(how):
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=10)
-    assert time.monotonic() - begun < 1.5, "one second, and some time to end a process on a busy machine"
+    assert time.monotonic() - begun < 3, "a second, and some more on a busy machine"
     assert (process.returncode, error) == (130, "Stopped; nothing was changed.\n")
 
 
