@@ -8,7 +8,7 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, print_json, print_table
+from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.graph.arrow_answer import check_suffix
 from dovetail.graph.foreign_keys import LIKELY
@@ -56,7 +56,7 @@ def graph_command(
         )
         return 0 if graph.edges else 1
     connected = sum(map(len, components))
-    click.echo(
+    note(
         f"{count(len(graph.tables), 'table')}, {count(len(graph.edges), 'likely foreign key')}. "
         f"{count(connected, 'table is', 'tables are')} connected, in {count(len(components), 'component')}."
     )
@@ -67,7 +67,7 @@ def graph_command(
             loose={"table": 20, "hub": 12},
         )  # fmt: skip
     if len(hubs) > k:
-        click.echo(f"… and {count(len(hubs) - k, 'more hub')}.")
+        note(f"… and {count(len(hubs) - k, 'more hub')}.")
     if output:
-        click.echo(f"Written to {output}.")
+        note(f"Written to {output}.")
     return 0 if graph.edges else 1

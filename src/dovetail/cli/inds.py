@@ -10,7 +10,7 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, print_json, print_table
+from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
 
@@ -92,7 +92,7 @@ def inds_command(
     else:
         _print(found.to_dicts(k))
         if rows > k:
-            click.echo(f"… and {rows - k:,} more: -k for more lines, -o FILE for all.")
+            note(f"… and {rows - k:,} more: -k for more lines, -o FILE for all.")
     return 0 if rows else 1
 
 

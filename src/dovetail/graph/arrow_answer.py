@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import itertools
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from dovetail._output import check_place, whole_file
+from dovetail._output import check_place, csv_text, whole_file
 from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.results import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".json", ".csv", ".parquet")
 _SHOWN = 20  # rows in a notebook
 _REPR_ROWS = 5
-_LINES = 1 << 16  # of a CSV file, written at once
 _NAME = pa.dictionary(pa.int32(), pa.string())
 DEPENDENCY_SCHEMA = pa.schema(
     [
@@ -84,17 +84,9 @@ class ArrowAnswer(ABC):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = self.to_dicts(_SHOWN)
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.schema.names)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row.values()) + "</tr>"
-            for row in rows
-        )
+        rows = [[_cell(value) for value in row.values()] for row in self.to_dicts(_SHOWN)]
         shown = f"the first {len(rows)} of " if len(rows) < len(self) else ""
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{shown}{len(self):,} {html.escape(self.rows_are)}</p>"
-        )
+        return f"{html_table(self.schema.names, rows)}<p>{shown}{len(self):,} {self.rows_are}</p>"
 
 
 def check_suffix(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> None:
@@ -164,16 +156,13 @@ def _write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBat
 
 
 def _write_csv(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
-    """Lists become text, separated by commas. Arrow's own writer would quote every text."""
+    """Lists become text, separated by commas."""
     rows = 0
-    with path.open("wb") as file:
-        file.write((",".join(schema.names) + "\n").encode())
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(csv_text(schema.empty_table()))
         for batch in batches:
-            for start in range(0, len(batch), _LINES):
-                texts = [_csv_cells(column) for column in batch.slice(start, _LINES).columns]
-                lines = pc.binary_join_element_wise(*texts, ",")
-                whole = pc.binary_join(pa.LargeListArray.from_arrays([0, len(lines)], lines), "\n")
-                file.write(whole[0].as_py().encode() + b"\n")
+            columns = {name: _text(column) for name, column in zip(schema.names, batch.columns, strict=True)}
+            file.writelines(itertools.islice(csv_text(pa.table(columns)), 1, None))  # without the header
             rows += len(batch)
     return rows
 
@@ -191,14 +180,7 @@ def _write_json(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
     return rows
 
 
-def _csv_cells(column: pa.Array) -> pa.Array:
-    """The cells as text, in quotes where a comma, a quote or a line break is inside."""
-    if pa.types.is_list(column.type):
-        column = pc.binary_join(pa.ListArray.from_arrays(column.offsets, column.values.cast(pa.string())), ",")
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        return column.cast(pa.string())
-    texts = column.cast(pa.string())
-    doubled = pc.replace_substring(texts, '"', '""')
-    return pc.if_else(
-        pc.match_substring_regex(texts, '[",\r\n]'), pc.binary_join_element_wise('"', doubled, '"', ""), texts
-    )
+def _text(column: pa.Array) -> pa.Array:
+    if not pa.types.is_list(column.type):
+        return column
+    return pc.binary_join(pa.ListArray.from_arrays(column.offsets, column.values.cast(pa.string())), ",")

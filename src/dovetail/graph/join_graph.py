@@ -24,7 +24,6 @@ from dovetail.results import Rows
 if TYPE_CHECKING:
     import networkx
 
-_SHOWN = 10  # hubs in a notebook
 _GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="columns" for="edge" attr.name="columns" attr.type="string"/>
@@ -60,7 +59,7 @@ class JoinGraph:
         return f"<join graph: {len(self.tables):,} tables, {len(self.edges):,} edges>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self)[1:-1])}; its largest hubs:</p>" + Rows(self.hubs()[:_SHOWN])._repr_html_()
+        return f"<p>{html.escape(repr(self)[1:-1])}; its largest hubs:</p>" + self.hubs()._repr_html_()
 
     def components(self) -> list[list[str]]:
         """The connected tables, the largest component first; isolated tables are left out."""

@@ -29,7 +29,7 @@ def test_inds(small):
 
 
 def test_how_many_lines(small):
-    last = dovetail("inds", small, "-k", 1).out.splitlines()[-1]
+    last = dovetail("inds", small, "-k", 1).err.splitlines()[-1]
     assert last == "… and 1 more: -k for more lines, -o FILE for all."
 
 
@@ -127,7 +127,7 @@ def test_no_path(small):
 def test_graph(small, tmp_path):
     answer = dovetail("graph", small, "--min-score", 0.3, "-o", tmp_path / "g.graphml")
     assert answer.code == 0
-    assert "4 tables" in answer.out
+    assert "4 tables" in answer.err
     assert (tmp_path / "g.graphml").exists()
     assert dovetail("graph", small, "--min-score", 0.3, "--json").json["tables"] == 4
 
