@@ -32,8 +32,9 @@ class LakeColumns:
         self.offsets = running_sum(np.array([part.num_rows for part in parts], np.int64))
         self._catalog = pa.concat_tables(parts) if parts else None
         first_tables = running_sum(np.array([len(segment.names) for segment in segments], np.int64))
-        self.table_of = _joined([s.table_of + first for s, first in zip(segments, first_tables[:-1], strict=True)])
-        self.table_names = pa.array([name for segment in segments for name in segment.names], pa.string())
+        self.table_of = self._number("table") + np.repeat(first_tables[:-1], np.diff(self.offsets))
+        names = [segment.catalog.tables["table"].combine_chunks() for segment in segments]
+        self.table_names = pa.concat_arrays(names) if names else pa.array([], pa.string())
         self.alive = _joined([segment.alive for segment in segments]).astype(bool)[self.table_of]
         self.rows, self.nulls, self.distinct = (self._number(name) for name in ("rows", "nulls", "distinct"))
 
@@ -42,7 +43,7 @@ class LakeColumns:
 
     def _field(self, name: str) -> pa.Array:
         if self._catalog is None:
-            return pa.array([], pa.int64() if name in ("rows", "nulls", "distinct") else pa.string())
+            return pa.array([], pa.int64() if name in ("table", "rows", "nulls", "distinct") else pa.string())
         return self._catalog[name].combine_chunks()
 
     def _number(self, name: str) -> Array:
