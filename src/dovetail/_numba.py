@@ -48,6 +48,13 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         self._on_miss = on_miss
 
+    def _load_overload(self, signature: Any, target_context: Any) -> Any:
+        try:
+            return super()._load_overload(signature, target_context)
+        except (AttributeError, ImportError):  # the cache names a type that has been renamed or moved since
+            self.flush()
+            return None
+
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The machine code from the cache. Only what running it needs is set up: that is a third of numba's imports.
 

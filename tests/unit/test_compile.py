@@ -127,3 +127,18 @@ def test_importing_kernels_imports_no_numba():
     assert (
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
     )
+
+
+def test_a_cache_that_names_a_type_that_is_gone(package):
+    """Numba's cache names the types of arguments: after a renaming, the kernel is compiled again."""
+    source = (
+        "from typing import NamedTuple\nfrom dovetail._compile import compiled\n"
+        "class Facts(NamedTuple):\n    number: int\n\n@compiled\ndef double(facts):\n    return 2 * facts.number\n"
+    )
+    file = package / "renamed_kernels.py"
+    for name in ("Facts", "Numbers"):
+        file.write_text(source.replace("Facts", name))
+        sys.modules.pop("renamed_kernels", None)
+        importlib.invalidate_caches()
+        module = importlib.import_module("renamed_kernels")
+        assert module.double(getattr(module, name)(21)) == 42

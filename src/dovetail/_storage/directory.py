@@ -175,7 +175,7 @@ def _refuse_foreign_folder(path: Path) -> None:
     """Never scatter an index among somebody's files."""
     if path.is_file():
         raise InputError(f"{path} is a file; --to takes a folder for the index.")
-    ours = {_LOCK, _SEGMENTS, _STAGING}
+    ours = {_LOCK, _SEGMENTS, _STAGING, "answers"}  # the last holds kept answers, see graph/lake_keys.py
     if path.is_dir():
         for entry in path.iterdir():
             if entry.name not in ours and not entry.name.startswith("manifest-"):

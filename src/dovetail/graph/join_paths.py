@@ -1,4 +1,4 @@
-"""The best ways from one table to another, as SQL."""
+"""The best join paths from one table to another, as SQL."""
 
 from __future__ import annotations
 
@@ -7,20 +7,40 @@ import itertools
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from dovetail.graph.network import Edge
-
-_TURN = 0.6  # two tables that refer to a third are joined many to many
-_LOOKED_AT = 200_000  # paths in the making, at most: a hub has thousands of neighbours
+_TURN = 0.6  # two tables that refer to a third are joined many to many; set by hand
+_PATHS_IN_PROGRESS = 200_000  # at most, bounding time and memory: a hub has thousands of neighbours
 
 
 @dataclass(frozen=True)
-class Step:
-    """One join: an edge, forward (many to one) or backward (one to many)."""
+class JoinEdge:
+    """A likely foreign key: `columns` of `table` refer to `other_columns` of `other`."""
 
-    edge: Edge
+    table: str
+    columns: tuple[str, ...]
+    other: str
+    other_columns: tuple[str, ...]
+    score: float
+    containment: float
+    folded: tuple[bool, ...]  # for each pair of columns: whether text must be folded to be equal
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "dependent_table": self.table,
+            "dependent_columns": list(self.columns),
+            "referenced_table": self.other,
+            "referenced_columns": list(self.other_columns),
+            "containment": self.containment,
+            "score": self.score,
+        }
+
+
+@dataclass(frozen=True)
+class JoinStep:
+    """One join along an edge, forward (many to one) or backward (one to many)."""
+
+    edge: JoinEdge
     forward: bool
 
     @property
@@ -28,13 +48,16 @@ class Step:
         return self.edge.other if self.forward else self.edge.table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JoinPath:
-    """Joins that lead from one table to another. The score is the product of those of its edges, less for turns."""
+    """Joins that lead from one table to another. The score is the product of its edges' scores, lowered by turns."""
 
     start: str
-    steps: tuple[Step, ...]
+    steps: tuple[JoinStep, ...]
     score: float
+
+    def __repr__(self) -> str:
+        return f"<JoinPath {self.score:.2f}: {' – '.join(self.tables)}>"
 
     @property
     def tables(self) -> list[str]:
@@ -69,19 +92,19 @@ class JoinPath:
         return {"tables": self.tables, "score": round(self.score, 4), "joins": joins, "sql": self.sql()}
 
 
-def best_paths(edges: Sequence[Edge], start: str, end: str, hops: int, limit: int) -> list[JoinPath]:
-    """Best first. Partial paths are grown by score, and only where the end can still be reached."""
-    steps_from: dict[str, list[Step]] = defaultdict(list)
+def best_paths(edges: Sequence[JoinEdge], start: str, end: str, hops: int, k: int) -> list[JoinPath]:
+    """The `k` best paths, by best-first search; a partial path is extended only if it can still reach the end."""
+    steps_from: dict[str, list[JoinStep]] = defaultdict(list)
     for edge in _each_once(edges):
         if edge.table != edge.other:
-            steps_from[edge.table].append(Step(edge, True))
-            steps_from[edge.other].append(Step(edge, False))
+            steps_from[edge.table].append(JoinStep(edge, True))
+            steps_from[edge.other].append(JoinStep(edge, False))
     away = _distances(steps_from, end, hops)
     order = itertools.count()
-    growing: list[tuple[float, int, tuple[Step, ...]]] = [(-1.0, next(order), ())]
+    growing: list[tuple[float, int, tuple[JoinStep, ...]]] = [(-1.0, next(order), ())]
     found: list[JoinPath] = []
-    for _ in range(_LOOKED_AT):
-        if not growing or len(found) == limit:
+    for _ in range(_PATHS_IN_PROGRESS):
+        if not growing or len(found) == k:
             break
         score, _, steps = heapq.heappop(growing)
         here = steps[-1].to if steps else start
@@ -96,15 +119,15 @@ def best_paths(edges: Sequence[Edge], start: str, end: str, hops: int, limit: in
     return found
 
 
-def _each_once(edges: Sequence[Edge]) -> list[Edge]:
-    """Of two edges over the same columns, one each way, the better: as joins they are one."""
-    best: dict[frozenset[tuple[str, tuple[str, ...]]], Edge] = {}
+def _each_once(edges: Sequence[JoinEdge]) -> list[JoinEdge]:
+    """Of two edges over the same columns, one in each direction, the better: as joins they are one."""
+    best: dict[frozenset[tuple[str, tuple[str, ...]]], JoinEdge] = {}
     for edge in sorted(edges, key=lambda edge: -edge.score):
         best.setdefault(frozenset({(edge.table, edge.columns), (edge.other, edge.other_columns)}), edge)
     return list(best.values())
 
 
-def _distances(steps_from: dict[str, list[Step]], end: str, hops: int) -> dict[str, int]:
+def _distances(steps_from: dict[str, list[JoinStep]], end: str, hops: int) -> dict[str, int]:
     """How many joins each table is away from the end, up to `hops`."""
     away = {end: 0}
     waiting = deque([end])
@@ -122,6 +145,6 @@ def _quoted(name: str) -> str:
 
 
 def _value(table: str, column: str, folded: bool) -> str:
-    """Text is compared without regard to case and to blanks around it, as near as SQL comes to the normaliser."""
+    """Text is compared without case and surrounding blanks, as close as SQL comes to the normaliser."""
     value = f"{table}.{_quoted(column)}"
     return f"lower(trim(CAST({value} AS VARCHAR)))" if folded else value

@@ -1,9 +1,9 @@
-"""Dependencies on Spark: blocks of segments are tasks, two at a time, and each writes what it has found, ranked.
+"""Inclusion dependencies on Spark: each task compares two blocks of segments and writes what it has found, ranked.
 
-Two columns meet in the task of their two blocks, and those of one block in the first task that has this block: each
-pair of columns is compared for the answer once. A task opens the segments itself, and only the catalogs of the others,
-whose tables and names the score knows; what it gives back are the names of its sorted runs, which are merged here. As
-tasks open segments whenever they begin, no writer may change the index meanwhile.
+Two columns are compared in the task of their two blocks, and those of one block in the first task with this block: each
+pair of columns counts once. A task opens the segments itself, and only the catalogs of the others, whose tables and
+names the score needs; it returns the names of its sorted runs, which are merged here. As tasks open segments when they
+start, no writer may change the index meanwhile.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import numpy as np
 from dovetail._storage.directory import Snapshot, open_segment, open_writer
 from dovetail._storage.segment import SegmentRef
 from dovetail.errors import WriterConflict
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.inclusion import Filters, Inclusions, Pairs, Question
-from dovetail.graph.ranking import Ranking, Run, saved_run
+from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
+from dovetail.graph.inclusion_dependencies import Ranking, SortedRun, saved_run
+from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import Scorer
 from dovetail.indexes.open_segment import OpenSegment
 
 _BLOCK = 8  # segments at most: a task has two blocks in memory
-_TASKS = 3  # for each core, so that none waits long for the last
+_TASKS = 3  # for each core, so that none waits long for the last one
 
 
-def spread(snapshot: Snapshot, question: Question, master: str) -> list[Run]:
+def inclusions_on_spark(snapshot: Snapshot, query: InclusionQuery, master: str) -> list[SortedRun]:
     """The sorted runs of all dependencies of a snapshot."""
     from dovetail._spark.session import spark_session
     from dovetail.pipeline.tasks import run_tasks
@@ -40,14 +40,14 @@ def spread(snapshot: Snapshot, question: Question, master: str) -> list[Run]:
         return []
     with open_writer(snapshot.path) as writer:
         if writer.manifest.generation != snapshot.manifest.generation:
-            raise WriterConflict(f"{snapshot.path} has been written to meanwhile: open it again.")
+            raise WriterConflict(f"{snapshot.path} has changed since it was opened; open it again.")
         with spark_session(master) as session:
             runs = writer.staging / "runs"
             runs.mkdir(parents=True)
             common = {
                 "index": str(writer.path),
                 "segments": [ref.to_json() for ref in writer.manifest.segments],
-                "question": _question_to_json(question),
+                "query": _query_to_json(query),
                 "runs": str(runs),
             }
             blocks = blocks_of(len(writer.manifest.segments), session.sparkContext.defaultParallelism)
@@ -57,14 +57,14 @@ def spread(snapshot: Snapshot, question: Question, master: str) -> list[Run]:
 
 
 def blocks_of(segments: int, cores: int) -> list[list[int]]:
-    """Segments in blocks, as many as make some tasks for each core, and none too large."""
+    """The segments in blocks: enough for several tasks per core, and none too large."""
     wanted = math.ceil(math.sqrt(2 * _TASKS * cores)) + 1
     number = min(segments, max(wanted, math.ceil(segments / _BLOCK)))
     return [part.tolist() for part in np.array_split(np.arange(segments), number)]
 
 
 def pairs_of(blocks: list[list[int]]) -> Iterator[tuple[list[list[int]], list[bool]]]:
-    """Every two blocks, and for both whether the pairs inside of them belong to it, too."""
+    """Every two blocks, and for each whether this task also compares the columns within it."""
     if len(blocks) == 1:
         yield blocks, [True]
     for one, other in itertools.combinations(range(len(blocks)), 2):
@@ -72,32 +72,32 @@ def pairs_of(blocks: list[list[int]]) -> Iterator[tuple[list[list[int]], list[bo
 
 
 def find_between(task: dict[str, Any]) -> list[str]:
-    """The dependencies of one task, scored and ranked as those of the whole lake; returns the names of their runs."""
-    index, question = Path(task["index"]), _question_from_json(task["question"])
+    """Find the dependencies of one task, scored and ranked as in the whole lake; returns the names of their runs."""
+    index, query = Path(task["index"]), _query_from_json(task["query"])
     segments = [OpenSegment(open_segment(index, SegmentRef.from_json(ref))) for ref in task["segments"]]
     lake = LakeColumns(segments)
     chosen = [number for block in task["blocks"] for number in block]
-    found = Inclusions(LakeColumns([segments[number] for number in chosen]), question)
+    found = InclusionFinder(LakeColumns([segments[number] for number in chosen]), query)
     lengths = np.diff(lake.offsets)[chosen]
     block_of = np.repeat(np.repeat(np.arange(len(task["blocks"])), [len(b) for b in task["blocks"]]), lengths)
     number_of = np.concatenate([np.arange(lake.offsets[n], lake.offsets[n + 1]) for n in chosen])
     inside = np.array(task["inside"])
-    sizes = Inclusions(lake, question).sizes
+    sizes = InclusionFinder(lake, query).sizes
     scorer, ranking = Scorer(lake, sizes), Ranking(lake, sizes)
     for pairs in found:
         blocks = block_of[pairs.dependent], block_of[pairs.referenced]
         kept = (blocks[0] != blocks[1]) | inside[blocks[0]]
         one, other = number_of[pairs.dependent[kept]], number_of[pairs.referenced[kept]]
-        mine = Pairs(one, other, pairs.overlap[kept])
+        mine = ColumnPairs(one, other, pairs.overlap[kept])
         ranking.add(mine, scorer.scores(mine))
     return ranking.save(Path(task["runs"]))
 
 
-def _question_to_json(question: Question) -> dict[str, Any]:
-    filters = asdict(question.filters) | {"coverage": str(question.filters.coverage)}
-    return asdict(question) | {"filters": filters, "containment": str(question.containment)}
+def _query_to_json(query: InclusionQuery) -> dict[str, Any]:
+    filters = asdict(query.filters) | {"coverage": str(query.filters.coverage)}
+    return asdict(query) | {"filters": filters, "containment": str(query.containment)}
 
 
-def _question_from_json(values: dict[str, Any]) -> Question:
-    filters = Filters(**values["filters"] | {"coverage": Fraction(values["filters"]["coverage"])})
-    return Question(**values | {"filters": filters, "containment": Fraction(values["containment"])})
+def _query_from_json(values: dict[str, Any]) -> InclusionQuery:
+    filters = InclusionFilters(**values["filters"] | {"coverage": Fraction(values["filters"]["coverage"])})
+    return InclusionQuery(**values | {"filters": filters, "containment": Fraction(values["containment"])})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail.graph import groups
-from dovetail.graph.group_kernels import meet
+from dovetail.graph import value_sets
+from dovetail.graph.inclusion_kernels import meet
 
 
 @pytest.mark.parametrize("kernel", [meet, meet.py_func], ids=["compiled", "plain"])
@@ -27,6 +27,6 @@ def test_ranges_of_hashes_change_nothing(lake_of, monkeypatch):
     lake = lake_of(files, megabyte=30)
     assert len(lake.segments) > 1
     whole = lake.inds(coverage=0, non_unique=True).to_dicts()
-    monkeypatch.setattr(groups, "_TOKENS_AT_ONCE", 8)
+    monkeypatch.setattr(value_sets, "_TOKENS_AT_ONCE", 8)
     assert lake.inds(coverage=0, non_unique=True).to_dicts() == whole
     assert len(whole) > 15

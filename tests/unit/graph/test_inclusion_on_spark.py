@@ -11,7 +11,7 @@ import pytest
 
 from dovetail._spark import session
 from dovetail.errors import InputError, WriterConflict
-from dovetail.graph.spread import blocks_of, pairs_of
+from dovetail.graph.inclusion_on_spark import blocks_of, pairs_of
 from dovetail.pipeline import tasks
 from support.pipeline import index, without_spark
 
@@ -72,5 +72,5 @@ def test_an_index_that_was_written_to_is_opened_again(lake_of, in_process, tmp_p
 
 
 def test_several_columns_are_not_spread(lake_of):
-    with pytest.raises(InputError, match="leave the master out"):
+    with pytest.raises(InputError, match="drop `master`"):
         lake_of(TABLES).inds(nary=2, master="local[2]")

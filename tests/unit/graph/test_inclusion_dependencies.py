@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dovetail.graph import ranking
-from dovetail.graph.inclusion import Pairs
-from dovetail.graph.ranking import Ranking
+from dovetail.graph import inclusion_dependencies as ranking
+from dovetail.graph.inclusion import ColumnPairs
+from dovetail.graph.inclusion_dependencies import Ranking
 from dovetail.graph.ranking_kernels import sort_keys
 
 COLUMNS = 300
@@ -33,11 +33,11 @@ def test_order(monkeypatch, run):
     sizes[:9] = 0
     scores = random.integers(0, 20, 3000) / 20
     places = random.choice(COLUMNS**2, 3000, replace=False)
-    pairs = Pairs(places // COLUMNS, places % COLUMNS, random.integers(0, 1 << 32, 3000, np.uint32))
+    pairs = ColumnPairs(places // COLUMNS, places % COLUMNS, random.integers(0, 1 << 32, 3000, np.uint32))
     ranked = Ranking(columns, sizes)
     for start in range(0, 3000, 70):
         place = slice(start, start + 70)
-        part = Pairs(pairs.dependent[place], pairs.referenced[place], pairs.overlap[place])
+        part = ColumnPairs(pairs.dependent[place], pairs.referenced[place], pairs.overlap[place])
         ranked.add(part, scores[place])
     order = np.lexsort((columns.rank[pairs.referenced], columns.rank[pairs.dependent], -scores))
     one, other, overlap = pairs.dependent[order], pairs.referenced[order], pairs.overlap[order]

@@ -1,6 +1,6 @@
-"""The columns of all live tables, numbered over the whole lake, with what the filters and the ranking ask of them.
+"""The columns of the whole lake as arrays: what the filters and the scores ask of them.
 
-Numbers follow the segments; `rank` is the order by table and place, which does not depend on how the lake was cut.
+Numbers follow the segments. `rank` orders columns by table and position, whatever the segments.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.listing import matches
 
 _FIELDS = (
     "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "number_share",
 )  # fmt: skip
-_NULLS_OF_A_KEY = 100  # rows for each null
+_ROWS_PER_NULL = 100  # of a key, at least; arbitrary: forgives the odd value that only looks like a null
 
 
 class LakeColumns:
@@ -31,10 +32,10 @@ class LakeColumns:
         self.offsets = running_sum(np.array([part.num_rows for part in parts], np.int64))
         self._catalog = pa.concat_tables(parts) if parts else None
         first_tables = running_sum(np.array([len(segment.names) for segment in segments], np.int64))
-        self.table_of = _joined([s.table_of + first for s, first in zip(segments, first_tables[:-1], strict=True)])
-        self.table_names = pa.array([name for segment in segments for name in segment.names], pa.string())
+        self.table_of = self._number("table") + np.repeat(first_tables[:-1], np.diff(self.offsets))
+        names = [segment.catalog.tables["table"].combine_chunks() for segment in segments]
+        self.table_names = pa.concat_arrays(names) if names else pa.array([], pa.string())
         self.alive = _joined([segment.alive for segment in segments]).astype(bool)[self.table_of]
-        self.kinds = self._field("kind").to_numpy(zero_copy_only=False)
         self.rows, self.nulls, self.distinct = (self._number(name) for name in ("rows", "nulls", "distinct"))
 
     def __len__(self) -> int:
@@ -42,14 +43,17 @@ class LakeColumns:
 
     def _field(self, name: str) -> pa.Array:
         if self._catalog is None:
-            return pa.array([], pa.int64() if name in ("rows", "nulls", "distinct") else pa.string())
+            return pa.array([], pa.int64() if name in ("table", "rows", "nulls", "distinct") else pa.string())
         return self._catalog[name].combine_chunks()
 
     def _number(self, name: str) -> Array:
-        numbers: Array = (
-            self._field(name).cast(pa.float64() if name in ("mean_length", "number_share") else pa.int64()).to_numpy()
-        )
+        numbers: Array = self._field(name).cast(pa.float64() if name == "number_share" else pa.int64()).to_numpy()
         return numbers
+
+    @cached_property
+    def kinds(self) -> Array:
+        kinds: Array = self._field("kind").to_numpy(zero_copy_only=False)
+        return kinds
 
     @cached_property
     def names(self) -> pa.Array:
@@ -65,7 +69,7 @@ class LakeColumns:
 
     @cached_property
     def name_of(self) -> Array:
-        """The place of each column's name among the distinct ones."""
+        """The position of each column's name in `distinct_names`."""
         places: Array = self._encoded_names.indices.to_numpy()
         return places
 
@@ -83,7 +87,7 @@ class LakeColumns:
 
     @cached_property
     def rank(self) -> Array:
-        """The place of each column where all are ordered by table and place in it."""
+        """The position of each column in the order by table name and position in the table."""
         order = pc.sort_indices(self.table_names).to_numpy()
         table_rank = np.empty(len(order), np.int64)
         table_rank[order] = np.arange(len(order))
@@ -93,22 +97,30 @@ class LakeColumns:
 
     @property
     def unique(self) -> Array:
-        """Whether no two rows have the same value; nulls aside."""
+        """Whether no value occurs in two rows; nulls do not count."""
         once: Array = (self.distinct > 0) & (self.distinct == self.rows - self.nulls)
         return once
 
     @cached_property
     def keys(self) -> Array:
-        """Whether a column could be a key: no two rows with the same value, and hardly one without.
+        """Whether a column could be a key: no repeated value and hardly a null.
 
         A single null may be a value that only looks like one, such as the language code "nan".
         """
-        could: Array = self.unique & (self.nulls * _NULLS_OF_A_KEY <= self.rows)
+        could: Array = self.unique & (self.nulls * _ROWS_PER_NULL <= self.rows)
         return could
+
+    def of_tables(self, pattern: str | None) -> Array:
+        """Whether each column belongs to a live table whose name matches the glob."""
+        if pattern is None:
+            return self.alive
+        chosen = np.array([matches(name, pattern) for name in self.table_names.to_pylist()], bool)
+        found: Array = chosen[self.table_of] & self.alive
+        return found
 
     @cached_property
     def leading(self) -> Array:
-        """Whether a column is the first key of its table."""
+        """Whether a column is the first of its table that could be a key."""
         keys = np.flatnonzero(self.keys)
         _, first = np.unique(self.table_of[keys], return_index=True)
         leads = np.zeros(len(self), bool)

@@ -1,6 +1,6 @@
-"""Kernels of MANY: Bloom signatures as a matrix of bits, and the candidates that they leave.
+"""Kernels of MANY: Bloom signatures as a matrix of bits, and the candidates that pass them.
 
-Row r of the matrix has a bit for every set: whether its signature has bit r. Rows are rows of 64-bit words.
+Row r of the matrix has a bit for every set: whether its signature has bit r. Rows consist of 64-bit words.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def _mixed(value: int, seed: int) -> Any:
 def bit_matrix(
     group_offsets: Array, groups: Array, private: Array, shared: int, bits: int, hashes: int, passes: int
 ) -> Array:
-    """`passes` signatures of `bits` bits for each set, one under the other, each with `hashes` functions of its own.
+    """`passes` signatures of `bits` bits for each set, one below the other, each with `hashes` hash functions.
 
-    A group stands for all of its tokens: the same sets have them. A set's private tokens stand for one more item.
+    A group counts as one item, since the same sets hold all of its tokens; so do the private tokens of a set.
     """
     number = len(private)
     matrix = np.zeros((passes * bits, (number + 63) >> 6), np.uint64)
@@ -50,10 +50,10 @@ def bit_matrix(
 
 @compiled
 def _intersect(matrix: Array, column: int, inverted: bool, candidates: Array, active: Array, number: int) -> int:
-    """And the rows in which the column has a bit (or has none, then their inverse) to the candidates.
+    """Intersect the candidates with the rows in which the column's bit is set (or, inverted, is not set).
 
-    `active` names the words that are not empty, and only these are looked at: the indexed bit vector of the paper.
-    Returns how many are left.
+    `active` lists the words that are not empty, and only these are read: the paper's indexed bit vector. Returns how
+    many are left.
     """
     word, shift = column >> 6, np.uint64(column & 63)
     flip = _ALL if inverted else np.uint64(0)
@@ -75,7 +75,7 @@ def _intersect(matrix: Array, column: int, inverted: bool, candidates: Array, ac
 
 @compiled
 def _includes(group_offsets: Array, groups: Array, one: int, other: int) -> bool:
-    """Whether each group of one set is one of the other's: both are ascending."""
+    """Whether the second set has all groups of the first; both are ascending."""
     at, stop = group_offsets[other], group_offsets[other + 1]
     for i in range(group_offsets[one], group_offsets[one + 1]):
         while at < stop and groups[at] < groups[i]:
@@ -100,11 +100,11 @@ def proposed(
     groups: Array,
     found: Array,
 ) -> tuple[int, int, int]:
-    """Sets from `first` to `last`, and the sets that include them (or that they include, if `referenced`).
+    """Find the sets that include those from `first` to `last` (or, if `referenced`, that they include).
 
     Signatures propose, exact sets decide. `allowed` has a bit for each set that may be referenced, `most` the greatest
     size of a set that may include another. `found` is filled with (dependent, referenced, overlap) and needs room for
-    all sets; returns the set to go on with, how many rows there are, and how many candidates were looked at.
+    all sets; returns the set to continue with, the number of rows, and the number of candidates validated.
     """
     number = len(sizes)
     words = matrix.shape[1]
@@ -132,7 +132,7 @@ def proposed(
                 if other >= number or (left >> np.uint64(bit)) & _ONE == 0:
                     continue
                 dependent, holder = (other, one) if referenced else (one, other)
-                # The empty set, in all, is told elsewhere: no token of it could propose anything.
+                # The empty set is handled elsewhere: it has no token that could propose anything.
                 too_small = sizes[holder] <= sizes[dependent] or sizes[dependent] == 0
                 if too_small or sizes[holder] > most[dependent] or private[dependent] > 0:
                     continue
