@@ -45,7 +45,7 @@ def fresh(lake, tmp_path_factory):
     """What an undisturbed build holds."""
     to = tmp_path_factory.mktemp("fresh") / "idx"
     with without_spark():
-        index(lake, to, settings=None)
+        index(lake, to, settings=Settings())
     return contents_of(to)
 
 
@@ -136,7 +136,7 @@ def test_interrupt(lake, tmp_path):
     assert verify_index(to).problems == ()
     assert "t01.csv" in contents_of(to)
     with without_spark():
-        index(lake, to, settings=None, tables=("*",))
+        index(lake, to, tables=("*",))
     assert len(Lake(to).tables()) == TABLES
     assert leftovers(to) == set()
 

@@ -24,6 +24,7 @@ from dovetail.graph.keys import ASKED
 from dovetail.graph.nary import NaryDependencies
 from dovetail.graph.network import Graph, join_graph
 from dovetail.graph.spread import spread
+from dovetail.indexes.frozen import frozen_settings
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
 from dovetail.indexes.verify import Verification, verify_index
@@ -334,7 +335,7 @@ class Lake:
             "index_bytes": sum(sizes.values()),
             "index_bytes_by_part": sizes,
             "roots": list(manifest.roots),
-            "settings": manifest.settings.to_json(),
+            "settings": frozen_settings(manifest.frozen),
         }
 
 

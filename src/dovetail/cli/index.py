@@ -10,15 +10,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
+from dovetail.cli.options import json_option, settings_of, settings_option
 from dovetail.cli.output import count, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.formats import FORMAT_BY_SUFFIX
 from dovetail.lake.override import parse_override
-from dovetail.pipeline.progress import Progress
-from dovetail.pipeline.report import Report
-from dovetail.settings import SETTINGS, Settings
+from dovetail.pipeline.report import Progress, Report
 
 _SHOWN_SKIPS = 10
 _REMEMBERED = "May be repeated; the index remembers it until '' is given."
@@ -50,10 +48,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
     type=click.Path(path_type=Path),
     help="Of a new index: a file of abbreviations that are written out before, beside the usual ones.",
 )
-@click.option(
-    "--set", "choices", multiple=True, metavar="NAME=VALUE",
-    help="Settings of a new index: " + "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS) + ".",
-)  # fmt: skip
+@settings_option
 @json_option
 def index_command(
     lake: str,
@@ -82,7 +77,7 @@ def index_command(
     from dovetail.pipeline.run import Request, index_lake
 
     request = Request(
-        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), _settings(choices),
+        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
         **({"master": master} if master else {}), embedder=embedder, abbreviations=abbreviations,
     )  # fmt: skip
     with _ProgressBar(lake) as bar:
@@ -175,13 +170,3 @@ def _dialects(written: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:
         parse_override(dialect)
         pairs.append((pattern, dialect))
     return tuple(pairs) if written else None
-
-
-def _settings(choices: tuple[str, ...]) -> Settings | None:
-    values = {}
-    for choice in choices:
-        name, equals, value = choice.partition("=")
-        if not equals or not value.isdigit():
-            raise InputError(f"--set {choice!r} is not of the form NAME=NUMBER.")
-        values[name] = int(value)
-    return Settings.from_json(values) if values else None

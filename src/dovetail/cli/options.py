@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from dovetail._storage.marker import is_index
 from dovetail.errors import InputError
+from dovetail.settings import SETTINGS, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,6 +26,12 @@ index_option: Callable[[Command], Command] = click.option(
     help=f"The index; the environment variable {INDEX_VARIABLE} by default.",
 )
 
+settings_option: Callable[[Command], Command] = click.option(
+    "--set", "choices", multiple=True, metavar="NAME=VALUE",
+    help="Settings: " + "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS) + ". "
+    "Those of super keys cannot be changed once an index has tables.",
+)  # fmt: skip
+
 
 def arguments(metavar: str) -> Callable[[Command], Command]:
     """The positional arguments of a verb that asks an index alone; the index may come first."""
@@ -37,7 +45,7 @@ def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] =
     """
     least = sum(not name.startswith("[") for name in names)
     most = len(names) if not any(name.rstrip("]").endswith("...") for name in names) else len(given)
-    if index is None or len(given) > most or (given and _is_index(given[0])):
+    if index is None or len(given) > most or (given and is_index(Path(given[0]))):
         if not given:
             raise InputError(f"No index is named: give its folder first, or set {INDEX_VARIABLE}.")
         index, given = Path(given[0]), given[1:]
@@ -55,5 +63,12 @@ def need_index(index: Path | None) -> Path:
     return index
 
 
-def _is_index(path: str) -> bool:
-    return (Path(path) / "segments").is_dir()
+def settings_of(choices: Sequence[str]) -> Settings:
+    """The settings that --set gives."""
+    values = {}
+    for choice in choices:
+        name, equals, value = choice.partition("=")
+        if not equals or not value.isdigit():
+            raise InputError(f"--set {choice!r} is not of the form NAME=NUMBER.")
+        values[name] = int(value)
+    return Settings.of(values)

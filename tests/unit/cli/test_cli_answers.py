@@ -16,7 +16,7 @@ def test_info(idx, lake):
     parts = ("catalog", "josie", "lsh_ensemble", "mate", "pexeso", "pieces", "rows", "tokens")
     assert re.fullmatch(r"\S+ KB of index: " + ", ".join(rf"{part} \S+ K?B" for part in parts), size)
     assert root == f"Lake: {lake}"
-    assert settings == "Settings: segment_mb 128, slice_mb 64, memory_mb 256, super_key_bits 128, super_key_xash 0"
+    assert settings == "Frozen settings: super_key_bits 128, super_key_xash 0, embedder ngrams"
 
 
 def test_info_json(idx, lake):
