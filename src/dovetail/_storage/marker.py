@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from pathlib import Path
 
 from dovetail._storage.sealed import REBUILD, create_whole, seal, unseal
@@ -20,7 +19,10 @@ FORMAT_VERSION = 2
 
 def is_index(path: Path) -> bool:
     """Whether the folder is marked as an index, of whatever version."""
-    return os.path.isfile(path / MARKER)  # False, not an error, where the folder must not be looked into
+    try:
+        return (path / MARKER).is_file()
+    except PermissionError:  # a folder of the lake that we must not look into is none of ours
+        return False
 
 
 def index_around(path: Path) -> Path | None:

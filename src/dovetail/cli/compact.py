@@ -6,16 +6,19 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.options import json_option, settings_of, settings_option
+from dovetail.cli.options import arguments, index_option, json_option, settings_of, settings_option, split_index
 from dovetail.cli.output import count, print_json, size
 
 
 @click.command("compact", short_help="Merge segments and free the space of removed tables.")
-@click.argument("index", type=click.Path(path_type=Path))
+@index_option
+@arguments("")
 @click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
-@settings_option
+@settings_option("segment_mb", "memory_mb")
 @json_option
-def compact_command(index: Path, master: str | None, choices: tuple[str, ...], as_json: bool) -> None:
+def compact_command(
+    index: Path | None, arguments: tuple[str, ...], master: str | None, choices: tuple[str, ...], as_json: bool
+) -> None:
     """Merge the small segments of INDEX and free the space of removed tables.
 
     \b
@@ -25,6 +28,7 @@ def compact_command(index: Path, master: str | None, choices: tuple[str, ...], a
     from dovetail._spark.session import LOCAL
     from dovetail.pipeline.maintain import compact
 
+    index, _ = split_index(index, arguments)
     done = compact(index, master or LOCAL, settings_of(choices))
     if as_json:
         print_json(vars(done))

@@ -8,22 +8,24 @@ from typing import Any
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
+from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, print_json, size
 
 _MANY_SEGMENTS = 16
 
 
 @click.command("info", short_help="Show what an index is made of.")
-@click.argument("index", type=click.Path(path_type=Path))
+@index_option
+@arguments("")
 @json_option
-def info_command(index: Path, as_json: bool) -> None:
+def info_command(index: Path | None, arguments: tuple[str, ...], as_json: bool) -> None:
     """Show what INDEX is made of: generation, segments, sizes by index, settings.
 
     \b
     Example:
       dovetail info ./idx
     """
+    index, _ = split_index(index, arguments)
     info = Lake(index).info()
     if as_json:
         print_json(info)

@@ -26,12 +26,6 @@ index_option: Callable[[Command], Command] = click.option(
     help=f"The index; the environment variable {INDEX_VARIABLE} by default.",
 )
 
-settings_option: Callable[[Command], Command] = click.option(
-    "--set", "choices", multiple=True, metavar="NAME=VALUE",
-    help="Settings: " + "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS) + ". "
-    "Those of super keys cannot be changed once an index has tables.",
-)  # fmt: skip
-
 
 def arguments(metavar: str) -> Callable[[Command], Command]:
     """The positional arguments of a verb that asks an index alone; the index may come first."""
@@ -61,6 +55,15 @@ def need_index(index: Path | None) -> Path:
     if index is None:
         raise InputError(f"No index is named: use --index, or set {INDEX_VARIABLE}.")
     return index
+
+
+def settings_option(*names: str) -> Callable[[Command], Command]:
+    """The option --set of a verb that takes these settings."""
+    rows = "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS if s.name in names)
+    frozen = " Those of super keys are frozen with the first tables." if "super_key_bits" in names else ""
+    return click.option(
+        "--set", "choices", multiple=True, metavar="NAME=VALUE", help=f"Settings of this run: {rows}.{frozen}"
+    )
 
 
 def settings_of(choices: Sequence[str]) -> Settings:

@@ -24,7 +24,7 @@ from dovetail.settings import Settings
 # Enough for frequencies of characters, which is all that is asked of them; arbitrary beyond that.
 _FILES = 64
 _ROWS = 2_000
-_CHARACTERS = 512  # of the lake, the most frequent: more than XASH can tell apart in 512 bits
+_CHARACTERS = 512  # of the lake, the most frequent; the others count as equally rare. Keeps the manifest small
 
 
 def freeze(files: Sequence[TableFile], settings: Settings, vectors: Vectors) -> dict[str, dict[str, Any]]:

@@ -44,6 +44,12 @@ def test_remove_from_a_path_that_is_no_index(tmp_path, lake):
     assert (lake / "people.csv").exists()
 
 
+def test_remove_does_not_take_a_folder_for_a_glob(idx, lake, monkeypatch):
+    monkeypatch.setenv("DOVETAIL_INDEX", str(idx))
+    said = refused(dovetail("remove", lake, "*"))
+    assert said == f"{lake} is not an index, nor a glob for tables of {idx}."
+
+
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [("pepole.csv", "people.csv"), ("cities.csv", "geo/cities.csv"), ("geo/city.csv", "geo/cities.csv")],
@@ -137,11 +143,13 @@ def test_find_takes_a_value_or_a_name(idx, arguments):
     ("arguments", "said"),
     [
         (["frobnicate"], "See `dovetail --help`."),
-        (["index", "lake"], "Missing option '--to'. See `dovetail index --help`."),
+        (["index", "lake"], "Missing option '--to' / '--index'. See `dovetail index --help`."),
         (["columns", "idx"], "Missing argument 'TABLE'. See `dovetail columns --help`."),
         (["find", "idx", "x", "--limit", "0"], "See `dovetail find --help`."),
         (["tables", "--frob"], "See `dovetail tables --help`."),
-        (["remove", "idx"], "See `dovetail remove --help`."),
+        (["remove", "idx"], "GLOB... is missing."),
+        (["info"], "No index is named: give its folder first, or set DOVETAIL_INDEX."),
+        (["verify", "idx", "other"], "There is one argument too many: other."),
     ],
 )
 def test_usage_errors_are_one_sentence(arguments, said):
