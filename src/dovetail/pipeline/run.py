@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from dovetail._spark.session import LOCAL, spark_session
 from dovetail._storage.directory import IndexWriter, open_writer
 from dovetail._storage.manifest import Manifest
+from dovetail._storage.segment import SegmentRef
 from dovetail.embedders import DEFAULT
 from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
@@ -86,26 +87,35 @@ def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Rep
     request.vectors.space()  # a package that is missing is reported before anything is written
     with open_writer(request.to, create=True) as writer:
         _refuse_other_parameters(writer.manifest, request)
-        indexed = live_tables(writer.snapshot())
-        listing = _list(writer.manifest, root, request)
-        changes = compare(listing.files, indexed)
-        _refuse_great_loss(changes, indexed, root, request)
-        report = Report(
-            added=len(changes.new), changed=len(changes.changed), removed=len(changes.gone),
-            unchanged=changes.unchanged, bytes_read=sum(file.bytes for file in changes.to_read),
-        )  # fmt: skip
-        manifest = _next_manifest(writer.manifest, listing, changes, indexed)
-        if changes.to_read:
-            free = shutil.disk_usage(writer.path).free
-            progress(Progress("plan", len(changes.to_read), disk=disk_bytes(changes.to_read), free=free))
-            with _spark(request.master, report) as session:
-                manifest = _freeze(manifest, changes, request)
-                batches = _plan(session, changes, request.settings)
-                _build_and_commit(session, writer, manifest, batches, indexed, request.settings, progress)
-        elif changes.gone or listing.roots != roots_of(writer.manifest) or not writer.manifest.statistics:
-            commit(writer, manifest)
+        report = _run_stages(writer, root, request, progress)
         _finish_report(report, writer)
     report.seconds = time.perf_counter() - begun
+    return report
+
+
+def _run_stages(writer: IndexWriter, root: Root, request: Request, progress: ShowProgress) -> Report:
+    indexed = live_tables(writer.snapshot())
+    listing = _list(writer.manifest, root, request)
+    changes = compare(listing.files, indexed)
+    _refuse_great_loss(changes, indexed, root, request)
+    report = _report(changes)
+    manifest = _next_manifest(writer.manifest, listing, changes, indexed)
+    if changes.to_read:
+        free = shutil.disk_usage(writer.path).free
+        progress(Progress("plan", len(changes.to_read), disk=disk_bytes(changes.to_read), free=free))
+        with _spark(request.master, report) as session:
+            manifest = _freeze(manifest, changes, request)
+            build = SparkBuild(session, writer, manifest.frozen, request.settings)
+            batches = _plan(session, changes, request.settings)
+            with watch_progress(build.progress, len(changes.to_read), progress):
+                for batch in batches:
+                    segments = build.run(batch)
+                    manifest = _add(manifest, batch, segments, indexed)
+                    commit(writer, manifest, last=batch is batches[-1])
+                    manifest = manifest.next()
+                    build.clear()
+    elif changes.gone or listing.roots != roots_of(writer.manifest) or not writer.manifest.statistics:
+        commit(writer, manifest)
     return report
 
 
@@ -120,26 +130,20 @@ def _plan(session: SparkSession, changes: Changes, settings: Settings) -> list[B
     return batch_groups(groups, workers)
 
 
-def _build_and_commit(
-    session: SparkSession,
-    writer: IndexWriter,
-    manifest: Manifest,
-    batches: list[Batch],
-    indexed: dict[str, TablePlace],
-    settings: Settings,
-    progress: ShowProgress,
-) -> None:
-    """Read and build batch by batch. Tables of a batch replace what the index held of the same files."""
-    build = SparkBuild(session, writer, manifest.frozen, settings)
-    files = sum(len(group) for batch in batches for group in batch)
-    with watch_progress(build.progress, files, progress):
-        for batch in batches:
-            refs = build.run(batch)
-            replaced = [indexed[file.table] for group in batch for file in group if file.table in indexed]
-            manifest = replace(manifest, segments=(*without(manifest, replaced), *refs))
-            commit(writer, manifest, last=batch is batches[-1])
-            manifest = manifest.next()
-            build.clear()
+def _add(manifest: Manifest, batch: Batch, segments: list[SegmentRef], indexed: dict[str, TablePlace]) -> Manifest:
+    """With the segments of a batch, in place of what the index held of the same files."""
+    replaced = [indexed[file.table] for group in batch for file in group if file.table in indexed]
+    return replace(manifest, segments=(*without(manifest, replaced), *segments))
+
+
+def _report(changes: Changes) -> Report:
+    return Report(
+        added=len(changes.new),
+        changed=len(changes.changed),
+        removed=len(changes.gone),
+        unchanged=changes.unchanged,
+        bytes_read=sum(file.bytes for file in changes.to_read),
+    )
 
 
 def _next_manifest(manifest: Manifest, listing: Listing, changes: Changes, indexed: dict[str, TablePlace]) -> Manifest:
