@@ -11,13 +11,13 @@ from dovetail.cli.output import count, print_json, size
 
 
 @click.command("compact", short_help="Merge segments and free the space of removed tables.")
-@index_option
 @arguments("")
+@index_option
 @click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
 @settings_option("segment_mb", "memory_mb")
 @json_option
 def compact_command(
-    index: Path | None, arguments: tuple[str, ...], master: str | None, choices: tuple[str, ...], as_json: bool
+    arguments: tuple[str, ...], index: Path | None, master: str | None, choices: tuple[str, ...], as_json: bool
 ) -> None:
     """Merge the small segments of INDEX and free the space of removed tables.
 

@@ -13,10 +13,10 @@ from dovetail.errors import InputError
 
 
 @click.command("remove", short_help="Take tables out of an index.")
-@index_option
 @arguments("GLOB...")
+@index_option
 @json_option
-def remove_command(index: Path | None, arguments: tuple[str, ...], as_json: bool) -> int:
+def remove_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
     """Take tables out of INDEX. Their files stay, and the next `index` finds them again unless excluded.
 
     \b

@@ -12,10 +12,10 @@ from dovetail.cli.output import count, print_json, size
 
 
 @click.command("verify", short_help="Check every checksum and every cross-reference.")
-@index_option
 @arguments("")
+@index_option
 @json_option
-def verify_command(index: Path | None, arguments: tuple[str, ...], as_json: bool) -> int:
+def verify_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
     """Check every checksum and every cross-reference of INDEX. Exits with 1 if anything is broken.
 
     \b

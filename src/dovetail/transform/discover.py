@@ -7,10 +7,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dovetail._deadline import Deadline
 from dovetail.transform.candidates import Example
 from dovetail.transform.coverage import Coverage, Table
 from dovetail.transform.matches import Group, Pair, match, match_together
-from dovetail.transform.operators import Extract, Program
+from dovetail.transform.operators import Program
 from dovetail.transform.plausible import cuts_numbers
 from dovetail.transform.sample import SCORED_ROWS, rates, sample
 from dovetail.transform.search import Learned, Slot, learn, learn_piece
@@ -56,19 +57,24 @@ Columns = Mapping[str, Sequence[str | None]]
 
 
 def discover(
-    left: Columns, right: Columns, only_equal: bool = False, most_programs: int = MOST_PROGRAMS
+    left: Columns,
+    right: Columns,
+    most_programs: int = MOST_PROGRAMS,
+    deadline: Deadline | None = None,
 ) -> Discovery | None:
     """The programs that join two tables of raw text; None where no program joins enough of them.
 
-    With `only_equal`, the only program that is tried is the one that leaves a column as it is.
+    Nothing new is tried after the deadline.
     """
     directions = _directions(left, right)
     chosen: tuple[float, Direction, Group, Learned] | None = None
     for direction, group in itertools.chain(_groups(directions), _joint_groups(directions)):
-        if group.weight == 0.0 and (only_equal or (chosen and chosen[0] >= _GOOD)):
+        if deadline is not None and deadline.is_over:
+            break
+        if group.weight == 0.0 and chosen and chosen[0] >= _GOOD:
             break
         coverage = _coverage(direction, group.target)
-        found = _unchanged(group) if only_equal else _best_program(direction, group, coverage)
+        found = _best_program(direction, group, coverage)
         if found is None:
             continue
         score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
@@ -82,19 +88,14 @@ def discover(
     coverage = _coverage(direction, group.target)
     if coverage.share(found.program) < _LEAST_COVERAGE:
         return None
-    most = 1 if only_equal else most_programs
-    programs = _with_more(direction, group, coverage, found.program, most)
+    programs = _with_more(direction, group, coverage, found.program, most_programs)
     return Discovery(programs, group.source, group.target, direction.reversed)
 
 
-def likely_columns(left: Columns, right: Columns) -> tuple[str, str, bool] | None:
-    """The source column and the key that q-grams match best, and whether the right table is the source.
-
-    The key is that of the table with more rows: the fuller the keys, the clearer that the second is farther.
-    """
-    fuller = [each for each in _directions(left, right) if each.target.rows >= each.source.rows]
-    for direction, group in _groups(fuller[:1], Table.key_columns):
-        return group.source, group.target, direction.reversed
+def likely_columns(left: Columns, right: Columns) -> tuple[str, str] | None:
+    """The two columns whose q-grams match best, at least one of them nearly a key."""
+    for direction, group in _groups(_directions(left, right), Table.key_columns):
+        return (group.target, group.source) if direction.reversed else (group.source, group.target)
     return None
 
 
@@ -153,10 +154,6 @@ def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, 
                 group = match_together(sources, direction.source.columns, direction.source.sampled, target)
                 if group.pairs:
                     yield direction, group
-
-
-def _unchanged(group: Group) -> Learned:
-    return Learned(([Extract(group.source)],), 1.0)
 
 
 def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Learned | None:

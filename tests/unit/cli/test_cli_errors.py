@@ -145,11 +145,11 @@ def test_find_takes_a_value_or_a_name(idx, arguments):
         (["frobnicate"], "See `dovetail --help`."),
         (["index", "lake"], "Missing option '--to' / '--index'. See `dovetail index --help`."),
         (["columns", "idx"], "Missing argument 'TABLE'. See `dovetail columns --help`."),
-        (["find", "idx", "x", "--limit", "0"], "See `dovetail find --help`."),
+        (["find", "idx", "x", "-k", "0"], "See `dovetail find --help`."),
         (["tables", "--frob"], "See `dovetail tables --help`."),
-        (["remove", "idx"], "GLOB... is missing."),
+        (["remove", "idx"], "Missing argument 'GLOB...'. See `dovetail remove --help`."),
         (["info"], "No index is named: give its folder first, or set DOVETAIL_INDEX."),
-        (["verify", "idx", "other"], "There is one argument too many: other."),
+        (["verify", "idx", "other"], "Got unexpected extra argument (other). See `dovetail verify --help`."),
     ],
 )
 def test_usage_errors_are_one_sentence(arguments, said):

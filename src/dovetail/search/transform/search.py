@@ -26,7 +26,7 @@ from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.transform.hit import TransformedHit
-from dovetail.tables.query import QueryColumn, QueryTable
+from dovetail.tables.input_table import InputColumn, InputTable
 from dovetail.transform.apply import made_by
 from dovetail.transform.discover import Discovery, discover
 from dovetail.transform.operators import Extract, Program
@@ -53,7 +53,7 @@ class Mine:
     rows: int  # with the empty ones
 
     @classmethod
-    def of(cls, columns: Sequence[QueryColumn]) -> Mine:
+    def of(cls, columns: Sequence[InputColumn]) -> Mine:
         if len(columns) == 1:
             return cls({columns[0].name: columns[0].written.to_pylist()}, columns[0].counts, columns[0].rows)
         codes = np.stack([column.codes() for column in columns], axis=1)
@@ -109,7 +109,7 @@ class Mine:
 
 def search_transformed(
     segments: Sequence[OpenSegment],
-    table: QueryTable,
+    table: InputTable,
     names: Sequence[str],
     k: int,
     allowed: list[Array],
@@ -136,10 +136,10 @@ def search_transformed(
     hits = [replace(hit, rank=rank) for rank, hit in enumerate(ranked, 1)]
     asked = f"{' and '.join(names)} of {table.name}" if names else table.name
     nothing = "" if hits else f"No table of the lake joins with {asked} after a transformation."
-    return Hits(hits, table.name, "transform", False, time.perf_counter() - begun, nothing)
+    return Hits(hits, table.name, "transform", "transform", False, time.perf_counter() - begun, nothing)
 
 
-def _texts(table: QueryTable) -> list[QueryColumn]:
+def _texts(table: InputTable) -> list[InputColumn]:
     return [column for column in table.columns if column.type.kind in _TEXT and column.size > 1]
 
 
