@@ -19,7 +19,7 @@ from dovetail.normalise import decide, normalise
 from dovetail.similar.matching import similar_pairs
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_table import InputColumn, InputTable
-from dovetail.transform.apply import made_by
+from dovetail.transform.program import made_by
 from dovetail.transform.transformation import Transformation
 
 ORIGINS = ("equal", "transformed", "similar")

@@ -21,7 +21,7 @@ from dovetail.results import html_table
 from dovetail.tables.frames import like, typed
 from dovetail.tables.input_table import InputTable
 from dovetail.transform.explain import explained, in_words
-from dovetail.transform.operators import Program
+from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation
 
 _METHODS = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import pieces
 from dovetail.transform.discover import Discovery, discover
-from dovetail.transform.operators import Extract, Program
+from dovetail.transform.program import Extract, Program
 
 Columns = Mapping[str, Sequence[str | None]]
 _SEEN = 4  # values whose separators are looked at

@@ -15,7 +15,7 @@ from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.lake.strings import string_batch
 from dovetail.tables.frames import to_arrow
 from dovetail.transform.explain import in_words
-from dovetail.transform.operators import Program
+from dovetail.transform.program import Program
 
 _VERSION = 1
 

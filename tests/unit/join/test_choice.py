@@ -7,7 +7,7 @@ import pytest
 import dovetail
 from dovetail.errors import InputError
 from dovetail.transform import Constant, Extract, Program, Split
-from dovetail.transform.plausible import cuts_numbers
+from dovetail.transform.program import cuts_numbers
 
 
 def test_a_part_of_numbers_of_different_lengths_is_none():

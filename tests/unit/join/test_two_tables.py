@@ -6,7 +6,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError
-from dovetail.transform.sample import rates, sample
+from dovetail.transform.coverage import rates, sample
 
 PEOPLE = [
     ("Barack", "Obama", "1961-"), ("George W.", "Bush", "1946-"), ("Bill", "Clinton", "1946-"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail.search.hits import Hit
 from dovetail.transform.explain import explained
-from dovetail.transform.operators import Program
+from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation
 
 
