@@ -77,7 +77,7 @@ def test_kinds_of_columns():
 
 
 def test_bytes_on_disk(sample_index):
-    spec = page("docs/formats/v1.md")
+    spec = page("docs/formats/v2.md")
     fields = {*Manifest(1).to_json(), *SegmentRef("", "", 0).to_json(), *Root("").to_json()}
     fields |= {*records._TABLES.names, *records._COLUMNS.names}
     lake = dovetail.open(sample_index)

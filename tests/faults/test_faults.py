@@ -45,7 +45,7 @@ def fresh(lake, tmp_path_factory):
     """What an undisturbed build holds."""
     to = tmp_path_factory.mktemp("fresh") / "idx"
     with without_spark():
-        index(lake, to, settings=None)
+        index(lake, to, settings=Settings())
     return contents_of(to)
 
 
@@ -136,7 +136,7 @@ def test_interrupt(lake, tmp_path):
     assert verify_index(to).problems == ()
     assert "t01.csv" in contents_of(to)
     with without_spark():
-        index(lake, to, settings=None, tables=("*",))
+        index(lake, to, tables=("*",))
     assert len(Lake(to).tables()) == TABLES
     assert leftovers(to) == set()
 
@@ -224,11 +224,15 @@ def test_a_reader_across_a_commit_and_a_compaction(lake, fresh, tmp_path):
         index(lake, to, tables=("t02.csv", "t03.csv"))
         compact(to)
         remove_tables(to, ["t02.csv"])
-    assert not list((to / "segments").glob(reader.segments[0].segment.ref.id)), "its files are gone from the folder"
+    old = to / "segments" / reader.segments[0].segment.ref.id
+    assert old.exists(), "kept for the reader"
     assert reader.find("name 5 of 1").to_dicts() == answer
     assert contents_of(reader) == {name: fresh[name] for name in ("t01.csv", "t02.csv")}
     assert all(segment.segment.damage() == [] for segment in reader.segments)
     assert contents_of(to) == {"t03.csv": fresh["t03.csv"]}
+    del reader
+    assert remove_tables(to, ["none"]) == []
+    assert not old.exists(), "removed by the first writer after it"
 
 
 def test_a_reader_during_a_run(lake, fresh, tmp_path):

@@ -255,6 +255,8 @@ class Lake:
 
     def info(self) -> dict[str, Any]:
         """Generation, segments, sizes by index, settings, and the lake as a whole."""
+        from dovetail.indexes.frozen import frozen_settings
+
         manifest = self._snapshot.manifest
         sizes: dict[str, int] = {}
         for segment in self._snapshot.segments:
@@ -269,7 +271,7 @@ class Lake:
             "index_bytes": sum(sizes.values()),
             "index_bytes_by_part": sizes,
             "roots": list(manifest.roots),
-            "settings": manifest.settings.to_json(),
+            "settings": frozen_settings(manifest.frozen),
         }
 
 

@@ -112,10 +112,10 @@ class LakeColumns:
 
     def of_tables(self, pattern: str | None) -> Array:
         """Whether each column belongs to a live table whose name matches the glob."""
-        if pattern is None:
-            return self.alive
-        chosen = np.array([matches(name, pattern) for name in self.table_names.to_pylist()], bool)
-        found: Array = chosen[self.table_of] & self.alive
+        found: Array = self.alive
+        if pattern is not None:
+            chosen = np.array([matches(name, pattern) for name in self.table_names.to_pylist()], bool)
+            found = chosen[self.table_of] & found
         return found
 
     @cached_property

@@ -27,14 +27,25 @@ if TYPE_CHECKING:
 
 
 class OpenSegment:
-    """A segment with its readers, and which of its tables are alive. A reader is imported when first used."""
+    """A segment with its readers, each imported and opened when it is first used."""
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment
-        self.catalog = CatalogReader(segment.pack(records.NAME))
-        self.tokens = TokenReader(segment)
-        self.alive = np.ones(self.catalog.tables.num_rows, bool)
-        self.alive[list(segment.ref.dead)] = False
+
+    @cached_property
+    def alive(self) -> Array:
+        """Which of the tables are neither removed nor replaced."""
+        alive = np.ones(self.segment.ref.tables, bool)
+        alive[list(self.segment.ref.dead)] = False
+        return alive
+
+    @cached_property
+    def catalog(self) -> CatalogReader:
+        return CatalogReader(self.segment.pack(records.NAME))
+
+    @cached_property
+    def tokens(self) -> TokenReader:
+        return TokenReader(self.segment)
 
     @cached_property
     def names(self) -> list[str]:

@@ -10,7 +10,7 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -98,21 +98,23 @@ def is_unchanged(path: str, mark: str) -> bool:
     return mark.startswith(f"{status.st_size}-{status.st_mtime_ns}-")
 
 
-def list_lake(roots: Iterable[Root]) -> dict[str, TableFile]:
-    """Every file that may be a table, or would be one if it could be read, by its id."""
+def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
+    """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave."""
     files = {}
     for root in roots:
         if not Path(root.path).is_dir():
             raise InputError(f"The lake's folder {root.path} is not there. Is its disk mounted?")
-        for path, refused in _walk(root):
+        for path, refused in _walk(root, skip):
             name = path.relative_to(root.path).as_posix().encode("utf-8", "backslashreplace").decode()
             if _is_wanted(root, name):
                 file = _table_file(root, path, name, refused)
+                if file.table in files:
+                    raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
                 files[file.table] = file
     return files
 
 
-def _walk(root: Root) -> Iterator[tuple[Path, str]]:
+def _walk(root: Root, skip: Callable[[Path], bool]) -> Iterator[tuple[Path, str]]:
     """The paths under a root, each with the reason to refuse it, or none."""
     unlisted: list[tuple[Path, str]] = []
 
@@ -126,7 +128,7 @@ def _walk(root: Root) -> Iterator[tuple[Path, str]]:
         for name in subfolders:
             if _leaves(Path(folder, name), root):
                 yield Path(folder, name), "link that leaves the lake"
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        subfolders[:] = sorted(n for n in subfolders if not (n.startswith(".") or skip(Path(folder, n))))
         for name in sorted(names):
             path = Path(folder, name)
             if name.startswith(".") or not format_of(name):

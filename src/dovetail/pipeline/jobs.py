@@ -13,7 +13,7 @@ from dovetail.lake.listing import TableFile
 from dovetail.pipeline import work
 from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.tasks import run_tasks
-from dovetail.settings import MB
+from dovetail.settings import MB, Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class SparkBuild:
     """Runs groups of tables through Spark for one writer."""
 
-    def __init__(self, session: SparkSession, writer: IndexWriter, frozen: dict[str, dict[str, Any]]) -> None:
-        settings = writer.manifest.settings
+    def __init__(
+        self, session: SparkSession, writer: IndexWriter, frozen: dict[str, dict[str, Any]], settings: Settings
+    ) -> None:
         self._session = session
         self._writer = writer
         self._frozen = frozen

@@ -1,4 +1,4 @@
-"""What indexes settle when the first tables come, for all segments and queries; where needed, after a look at them."""
+"""What indexes freeze when the first tables come, for all segments and queries; XASH after a look at those tables."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.sources import layout_of, recorded
 from dovetail.settings import Settings
 
+# Enough for frequencies of characters, which is all that is asked of them; arbitrary beyond that.
 _FILES = 64
 _ROWS = 2_000
-_CHARACTERS = 512
+_CHARACTERS = 512  # of the lake, the most frequent; the others count as equally rare. Keeps the manifest small
 
 
 def freeze(files: Sequence[TableFile], settings: Settings, vectors: Vectors) -> dict[str, dict[str, Any]]:
     """What the manifest freezes, by index, when the first tables come."""
-    bits = settings.super_key_bits
-    parameters = _survey(files, bits) if settings.super_key_xash else SuperKeyParameters("fitted", bits)
+    bits = settings.frozen("super_key_bits")
+    parameters = _survey(files, bits) if settings.frozen("super_key_xash") else SuperKeyParameters("fitted", bits)
     return {MATE.name: parameters.to_json(), PEXESO.name: vectors.to_json()}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dovetail._storage.directory import TARGET_FAILURES, open_snapshot
+from dovetail._storage.directory import TARGET_FAILURES, newest_manifest, open_segment
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.rows.query import RowReader
@@ -41,8 +41,8 @@ def build_group(task: Task) -> Any:
 
 def merge_group(task: Task) -> Any:
     """Write one segment from the live tables of several."""
-    snapshot = open_snapshot(Path(task["index"]))
-    segments = {segment.ref.id: segment for segment in snapshot.segments}
+    index = Path(task["index"])
+    segments = {ref.id: open_segment(index, ref) for ref in newest_manifest(index).segments}
 
     def sources() -> Iterator[TableSource]:
         for name in task["merge"]:

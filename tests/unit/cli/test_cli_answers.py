@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from support.command import dovetail
 
 
@@ -16,7 +18,17 @@ def test_info(idx, lake):
     parts = ("catalog", "josie", "lsh_ensemble", "mate", "pexeso", "pieces", "rows", "tokens")
     assert re.fullmatch(r"\S+ KB of index: " + ", ".join(rf"{part} \S+ K?B" for part in parts), size)
     assert root == f"Lake: {lake}"
-    assert settings == "Settings: segment_mb 128, slice_mb 64, memory_mb 256, super_key_bits 128, super_key_xash 0"
+    assert settings == "Frozen settings: super_key_bits 128, super_key_xash 0, embedder ngrams"
+
+
+@pytest.mark.parametrize("verb", ["info", "verify", "compact", "remove *.tsv"])
+@pytest.mark.parametrize("way", ["argument", "option", "environment"])
+def test_the_index_is_an_argument_an_option_or_in_the_environment(idx, monkeypatch, verb, way):
+    name, *globs = verb.split()
+    if way == "environment":
+        monkeypatch.setenv("DOVETAIL_INDEX", str(idx))
+    before = {"argument": [idx], "option": ["--index", idx], "environment": []}[way]
+    assert dovetail(name, *before, *globs).code == 0
 
 
 def test_info_json(idx, lake):
