@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.lake.boundaries import boundary_from, last_boundary, line_end, line_width, rules_of
+from dovetail._types import Array
 from dovetail.lake.encoding import STRAYS, is_utf8
-from dovetail.lake.footer import TAIL_BYTES
+from dovetail.lake.frame import TAIL_BYTES
 from dovetail.lake.layout import Layout, Part
+from dovetail.lake.record_kernels import boundary_from, last_boundary, line_end, line_width
 from dovetail.lake.streams import open_bytes
 
 BLOCK_BYTES = 1 << 23
@@ -78,7 +78,7 @@ def after(chunks: Iterator[bytes], skip: int) -> Iterator[bytes]:
 
 def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[Block]:
     """Joins and cuts the chunks at ends of records. A text that fits one block is never scanned."""
-    rules = rules_of(layout)
+    rules = record_rules(layout)
     rest, wanted = b"", BLOCK_BYTES
     for chunk in chunks:
         rest += chunk
@@ -100,7 +100,13 @@ def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[Block]:
         yield Block(rest)
 
 
-def is_stray(data: NDArray[np.uint8], layout: Layout) -> bool:
+def record_rules(layout: Layout) -> Array:
+    """Delimiter, quote, escape (-1: none), width and whether space is skipped, as the kernels take them."""
+    codes = [ord(mark) if mark else -1 for mark in (layout.delimiter, layout.quote, layout.escape)]
+    return np.array([*codes, len(layout.columns), layout.skip_space], dtype=np.int64)
+
+
+def is_stray(data: Array, layout: Layout) -> bool:
     """Whether a record so long is an open quote: its first line is a row of the table, or it is past all limits."""
     if len(data) < LONG_RECORD:
         return False

@@ -12,9 +12,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.content import refuse_empty, refuse_other_content
-from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.names import distinct_names
+from dovetail.lake.formats import refuse_empty, refuse_other_content
+from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.streams import open_bytes, reasons
 from dovetail.lake.strings import bounded, flat_names, string_batch
 
@@ -34,7 +33,7 @@ def broken(kind: str) -> Iterator[None]:
             raise UnreadableTable(f"broken {kind} file: {str(error).strip().splitlines()[0]}") from error
 
 
-def settle_columnar(path: Path, format: str) -> Layout:
+def detect_columnar(path: Path, format: str) -> Layout:
     with open_bytes(path, "") as file:
         head = file.read(4096)
     refuse_empty(head)

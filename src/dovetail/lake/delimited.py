@@ -12,17 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.blocks import text_blocks
-from dovetail.lake.boundaries import boundary_from, rules_of
-from dovetail.lake.content import refuse_empty, refuse_other_content, refuse_prose
+from dovetail.lake.blocks import record_rules, text_blocks
+from dovetail.lake.dialect import Dialect, DialectOverride
 from dovetail.lake.encoding import STRAYS, encoding_of, is_single_byte, is_utf8
-from dovetail.lake.footer import TAIL_BYTES, without_footer
-from dovetail.lake.frame import frame_of, sep_hint
-from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.names import distinct_names
-from dovetail.lake.override import DialectOverride
+from dovetail.lake.formats import refuse_empty, refuse_other_content, refuse_prose
+from dovetail.lake.frame import TAIL_BYTES, frame_of, sep_hint, without_footer
+from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.parse import BlockParser
-from dovetail.lake.sniff import Dialect, sniff
+from dovetail.lake.record_kernels import boundary_from
+from dovetail.lake.sniff import sniff
 from dovetail.lake.streams import open_bytes, read_fully, reasons
 
 HEAD_BYTES = 1 << 18
@@ -31,7 +29,7 @@ ENOUGH_LINES = 3
 NEW_LINE = re.compile(rb"\r\n|\n|\r")
 
 
-def settle_delimited(path: Path, compression: str, suffix: str, override: DialectOverride) -> Layout:
+def detect_delimited(path: Path, compression: str, suffix: str, override: DialectOverride) -> Layout:
     head, complete = read_head(path, compression)
     refuse_empty(head)
     encoding = override.encoding or encoding_of(head, complete)
@@ -137,7 +135,7 @@ def raw_body(mapped: mmap.mmap, layout: Layout) -> int:
 
 def record_cuts(data: np.ndarray[tuple[int], np.dtype[np.uint8]], start: int, layout: Layout, target: int) -> list[int]:
     """Cuts about `target` bytes apart. The last part keeps any footnotes whole."""
-    rules = rules_of(layout)
+    rules = record_rules(layout)
     cuts: list[int] = []
     while True:
         start = boundary_from(data, start, start + max(target, TAIL_BYTES), rules)

@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
 from dovetail.lake.blocks import raw_chunks, transcoded
-from dovetail.lake.content import refuse_empty
 from dovetail.lake.encoding import STRAYS, encoding_of, is_utf8
-from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.names import distinct_names
+from dovetail.lake.formats import refuse_empty
+from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.streams import open_bytes, read_fully, reasons
 from dovetail.lake.strings import json_text
 
@@ -35,7 +34,7 @@ class Written(float):
     text: str
 
 
-def settle_jsonl(path: Path, compression: str) -> Layout:
+def detect_jsonl(path: Path, compression: str) -> Layout:
     """The columns are all keys in the first 8 MB and, in a larger file, in probes spread over the rest."""
     with open_bytes(path, compression) as file:
         head = read_fully(file, HEAD_BYTES)

@@ -2,7 +2,7 @@
 
 Both give the same table on regular text (a property test says so). Which one runs is decided for each block: small
 blocks go to csv, which has less overhead, large ones to Arrow, which hands back the rows that do not fit. A result is
-trusted where it has one row for each line; where cells may span lines, the records are checked against `boundaries`.
+trusted where it has one row for each line; where cells may span lines, the records are checked by `record_kernels`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from dovetail.lake.boundaries import record_starts, rules_of
+from dovetail.lake.blocks import record_rules
+from dovetail.lake.dialect import Dialect
 from dovetail.lake.encoding import STRAYS
 from dovetail.lake.frame import is_comment
 from dovetail.lake.layout import Layout, RowCounter
-from dovetail.lake.sniff import Dialect
+from dovetail.lake.record_kernels import record_starts
 
 ARROW_FROM = 1 << 16
 """Below this many bytes the csv module is faster than a call of Arrow's parser."""
@@ -139,7 +140,7 @@ class BlockParser:
         lines = np.count_nonzero(data == LF) + (block[-1:] != b"\n")
         if lines == rows and b"\r" not in block:
             data = data[block.rfind(b"\n", 0, len(block) - 1) + 1 :]
-        return bool(record_starts(data, rules_of(self.layout), True)[1].any())
+        return bool(record_starts(data, record_rules(self.layout), True)[1].any())
 
     def by_csv(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
         with collector_paused():
@@ -154,7 +155,7 @@ class BlockParser:
 
     def mended_rows(self, block: bytes) -> list[Row]:
         """Rows by record, those with a stray quote read with quotes as plain characters."""
-        starts, literal = record_starts(np.frombuffer(block, dtype=np.uint8), rules_of(self.layout), True)
+        starts, literal = record_starts(np.frombuffer(block, dtype=np.uint8), record_rules(self.layout), True)
         plain = Dialect(self.layout.delimiter, quote="")
         rows: list[Row] = []
         done = 0

@@ -25,7 +25,7 @@ from dovetail.errors import UnreadableTable
 from dovetail.indexes.rows import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile, fingerprint
-from dovetail.lake.reader import parse_override, read, settle
+from dovetail.lake.reader import detect_layout, parse_override, read
 from dovetail.normalise import TypeEvidence
 
 Emit = Callable[[int, TokenCounts], None]
@@ -127,7 +127,7 @@ def recorded() -> Iterator[None]:
 
 def layout_of(file: TableFile) -> Layout:
     with recorded():
-        return settle(Path(file.path), parse_override(file.dialect) if file.dialect else None)
+        return detect_layout(Path(file.path), parse_override(file.dialect) if file.dialect else None)
 
 
 def counted_portions(

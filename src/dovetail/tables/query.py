@@ -16,9 +16,8 @@ from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
-from dovetail.lake.layout import Layout
-from dovetail.lake.names import distinct_names
-from dovetail.lake.reader import read, settle
+from dovetail.lake.layout import Layout, distinct_names
+from dovetail.lake.reader import detect_layout, read
 from dovetail.lake.strings import flat_names, string_batch
 from dovetail.normalise import ColumnType, decide, tokens
 from dovetail.tables.frames import to_arrow
@@ -81,7 +80,7 @@ def of_batches(name: str, path: str, batches: list[pa.RecordBatch]) -> QueryTabl
 def read_file(path: Path, layout: Layout | None = None) -> list[pa.RecordBatch]:
     """A file's rows as batches of raw strings; the reason as a sentence where it is no table."""
     try:
-        layout = layout or settle(path)
+        layout = layout or detect_layout(path)
         empty = pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in layout.columns], list(layout.columns))
         return list(read(path, layout)) or [empty]
     except UnreadableTable as reason:

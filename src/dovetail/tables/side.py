@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dovetail.errors import InputError, UnreadableTable
 from dovetail.lake.layout import Layout
-from dovetail.lake.reader import settle
+from dovetail.lake.reader import detect_layout
 from dovetail.tables.query import QueryColumn, QueryTable, as_batches, query_column, read_file
 
 
@@ -51,7 +51,7 @@ def side(data: Any, name: str) -> Side:
     if not path.is_file():
         raise InputError(f"There is no file {data}.")
     try:
-        layout = settle(path)
+        layout = detect_layout(path)
     except UnreadableTable as reason:
         raise InputError(f"{path} cannot be read: {reason}.") from reason
     return file_side(path, layout, path.name)

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from dovetail.indexes import verify
 from dovetail._storage.directory import newest_manifest, open_snapshot
 from dovetail._storage.sealed import checksum_of, seal, unseal
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, NotAnIndex
+from dovetail.indexes import verify
 from dovetail.indexes.verify import verify_index
 from support.pipeline import index, without_spark
 
