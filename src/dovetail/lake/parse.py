@@ -11,7 +11,7 @@ import gc
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, islice, repeat
+from itertools import chain, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ ARROW_FROM = 1 << 16
 
 ARROW_BLOCK = 1 << 20
 """Arrow's own unit of work; a longer record goes to the csv module."""
+CELLS_AT_ONCE = 1 << 24
+"""Twice the cells that an ordinary block can hold, each with a delimiter: 64 MB of Arrow's offsets."""
 LF = 10
 LEFT_OUT = -1
 
@@ -70,8 +72,22 @@ class BlockParser:
         """`\\N`, a database's null, which the parsers would turn into `N` where the backslash escapes."""
         self.schema = pa.schema([(name, pa.string()) for name in layout.columns])
 
-    def parse(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
-        """One batch from a block of whole records. `clean`: no stray quotes, as the caller knows."""
+    def parse(self, block: bytes, clean: bool = False) -> Iterator[pa.RecordBatch]:
+        """Batches from a block of whole records. `clean`: no stray quotes, as the caller knows.
+
+        Rows that lack most cells are filled up, so that a small block can make a huge batch: it is cut before.
+        """
+        lines = block.count(b"\n") + block.count(b"\r") + 1
+        if lines * self.width <= CELLS_AT_ONCE:
+            yield self.parse_whole(block, clean)
+            return
+        starts = record_starts(np.frombuffer(block, dtype=np.uint8), record_rules(self.layout), True)[0].tolist()
+        step = max(1, CELLS_AT_ONCE // self.width)
+        edges = [*starts[:-1:step], starts[-1]]
+        for start, end in pairwise(edges):
+            yield self.parse_whole(block[start:end], clean)
+
+    def parse_whole(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
         block = mended(block)
         if self.layout.escape == "\\":
             block = self.null_mark.sub(rb"\\\\N", block)

@@ -14,7 +14,7 @@ from dovetail.lake.dialect import DialectOverride, parse_override
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, format_of, split_suffix
 from dovetail.lake.jsonl import detect_jsonl, read_jsonl, split_jsonl
 from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.streams import compression_of
+from dovetail.lake.streams import compression_of, reasons
 
 __all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "detect_layout", "parse_override", "read", "split"]
 
@@ -33,12 +33,13 @@ def detect_layout(path: Path, override: DialectOverride | None = None) -> Layout
     if found is None:
         raise UnreadableTable(f"not a table by its name: {path.suffix or 'no suffix'}")
     format, compression = found
-    if format in ("parquet", "arrow"):
-        return detect_columnar(path, format)
-    compression = compression or compression_of(path)
-    if format == "jsonl":
-        return detect_jsonl(path, compression)
-    return detect_delimited(path, compression, text_suffix(path.name), override or DialectOverride())
+    with reasons():
+        if format in ("parquet", "arrow"):
+            return detect_columnar(path, format)
+        compression = compression or compression_of(path)
+        if format == "jsonl":
+            return detect_jsonl(path, compression)
+        return detect_delimited(path, compression, text_suffix(path.name), override or DialectOverride())
 
 
 def text_suffix(name: str) -> str:
@@ -54,9 +55,11 @@ def read(
 
     Memory stays bounded whatever the file's size. `counter`, where given, is kept up to date while the batches come.
     """
-    return READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
+    with reasons():
+        yield from READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
 
 
 def split(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
     """Parts of about `target_bytes` whose rows, in order, are exactly the rows of the whole."""
-    return SPLITTERS[layout.format](path, layout, target_bytes)
+    with reasons():
+        return SPLITTERS[layout.format](path, layout, target_bytes)

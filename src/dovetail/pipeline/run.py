@@ -186,6 +186,7 @@ def _build_all(
             commit(writer, manifest, last=start + size >= len(groups))
             manifest = manifest.next()
             build.clear()
+    build.raise_for_bugs()
 
 
 def _finish_report(report: Report, writer: IndexWriter) -> None:
