@@ -14,7 +14,7 @@ from dovetail._types import Array
 from dovetail.normalise import TypeEvidence, fold, gather
 from dovetail.normalise.hashing import hash_tokens
 
-# Many hashes are worked through range by range, so that what is held beside them stays small. 16 MB of hashes, arbitrary.
+# More hashes than these are worked through range by range, so that what is held beside them stays small. Arbitrary.
 _RANGES, _MANY = 64, 1 << 20
 
 

@@ -20,6 +20,31 @@ SAME = 0.8
 PLAIN_WORD = re.compile(r"A?a*$")
 TYPED = ("whole", "number", "date", "time", "link")
 PATTERN_LENGTH = 24
+RUN = re.compile(r"(.)\1+")
+WORD = re.compile(r"[^\W\d_]+")
+IDENTIFIER = re.compile(r"[a-z][a-z0-9]*([_.][a-z0-9]+)*|[a-z]+([A-Z][a-z0-9]*)+")
+MOSTLY = 0.9
+SEVERAL = 2.0
+"""So many columns that show the same give half of its weight: a hundred columns are not fifty times the evidence."""
+LONG_CELL, FEW_ROWS = 60, 2
+
+WEIGHTS = {
+    "of their kind": -1.0,
+    "of another kind": 1.0,
+    "values that occur below": -1.0,
+    "usual lengths": -1.0,
+    "usual patterns": -1.0,
+    "words that occur below": -1.0,
+    "words that do not": 1.0,
+    "no digits above digits": 1.0,
+    "repeated cells": -1.0,
+    "identifiers": 1.0,
+    "unnamed columns": 1.0,
+    "long cells": -1.0,
+    "few rows": -1.0,
+}
+PRIOR = 2.0
+PER_COLUMN = tuple(WEIGHTS)[:8]
 CLASSES = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + string.digits, "A" * 26 + "a" * 26 + "9" * 10)
 
 
@@ -48,24 +73,54 @@ def pattern_of(cell: str) -> str:
 
 
 def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
-    """Whether the first row names the columns. Each column whose cells agree in kind votes; a tie means yes.
-
-    A first cell of the column's own kind speaks for data, another kind for a name. Numbers that count up (years, column
-    numbers) are names.
-    """
+    """Whether the first row names the columns, rather than being data like the rows below."""
     if not below:
         return True
-    labels = are_labels(first)
-    names = data = 0.0
-    for position, cell in enumerate(first[:COLUMNS_THAT_VOTE]):
-        if not cell.strip():
-            continue
-        verdict = fits(cell, [row[position] for row in below if row[position].strip()])
-        if labels and shape_of(cell) == "whole":
-            verdict = -1.0
-        names -= min(verdict, 0.0)
-        data += max(verdict, 0.0)
-    return data < 1 or names >= data
+    found = header_evidence(first, below)
+    return PRIOR + sum(WEIGHTS[name] * value for name, value in found.items()) > 0
+
+
+def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[str, float]:
+    """What the first row shows, beside those below, each between -1 and 1; `WEIGHTS` says what each speaks for."""
+    cells = [cell.strip() for cell in first[:COLUMNS_THAT_VOTE]]
+    columns = [[value for row in below if (value := row[place].strip())] for place in range(len(cells))]
+    labels = are_labels(cells)
+    sums: Counter[str] = Counter()
+    for cell, column in zip(cells, columns, strict=True):
+        if cell and column:
+            kind = -1.0 if labels and shape_of(cell) == "whole" else fits(cell, column)
+            sums.update({"of their kind": kind} if kind > 0 else {"of another kind": -kind} if kind else {})
+            sums.update(text_evidence(cell, column) if kind == 0 else {})
+    filled = [cell for cell in cells if cell]
+    unnamed = sum(not cell and bool(column) for cell, column in zip(cells, columns, strict=True))
+    return {name: sums[name] / (SEVERAL + abs(sums[name])) for name in PER_COLUMN} | {
+        "repeated cells": float(len(set(filled)) < len(filled)),
+        "identifiers": sum(IDENTIFIER.fullmatch(cell) is not None for cell in cells) / len(cells),
+        "unnamed columns": unnamed / len(cells),
+        "long cells": min(max(map(len, cells)), LONG_CELL) / LONG_CELL,
+        "few rows": float(len(below) <= FEW_ROWS),
+    }
+
+
+def text_evidence(cell: str, column: Sequence[str]) -> dict[str, float]:
+    """Of a column of text without a common pattern: whether its values look like the cell above, and share words."""
+    lengths = list(map(len, column))
+    words = set(WORD.findall(cell.lower()))
+    known = len(words & {word for value in column for word in WORD.findall(value.lower())})
+    digits = sum(any(map(str.isdigit, value)) for value in column)
+    return {
+        "values that occur below": float(cell in column),
+        "usual lengths": 1.0 if min(lengths) <= len(cell) <= max(lengths) else -1.0,
+        "usual patterns": 1.0 if outline_of(cell) in set(map(outline_of, column)) else -1.0,
+        "words that occur below": known / len(words) if words else 0.0,
+        "words that do not": 1 - known / len(words) if words else 0.0,
+        "no digits above digits": float(digits > MOSTLY * len(column) and not any(map(str.isdigit, cell))),
+    }
+
+
+def outline_of(cell: str) -> str:
+    """The pattern of a cell with every run as one character: `New York` becomes `Aa Aa`."""
+    return RUN.sub(r"\1", pattern_of(cell))
 
 
 def are_labels(cells: Sequence[str]) -> bool:
