@@ -48,7 +48,9 @@ def rows_of(path: Path) -> list[list[str]]:
     width = usual_width([cells for _, _, cells in rows])
     comment = comment_mark(rows, width, dialect)
     kept = rows[preamble_length(rows, width, comment) :]
-    return [cells for n, (_, _, cells) in enumerate(kept) if n == 0 or len(cells) == width or not is_comment(cells, comment)]
+    return [
+        cells for n, (_, _, cells) in enumerate(kept) if n == 0 or len(cells) == width or not is_comment(cells, comment)
+    ]
 
 
 def example(rows: list[list[str]]) -> Example | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,24 @@ def test_large_files_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_footnotes_after_a_cell_of_several_lines(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", 'a,b,c\n1,2,"end\n"\n\nNote: nothing\n')
     assert table_of(path)[1] == [["1", "2", "end\n"]]
+
+
+COUNTRIES = ("Afghanistan", "Albania", "Algeria", "Andorra", "Angola", "Argentina", "Armenia", "Australia", "Austria")
+ZONES = ("Africa/Abidjan", "Africa/Accra", "Africa/Addis_Ababa", "America/Lima", "Asia/Tokyo", "Europe/Paris")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        COUNTRIES,
+        ZONES,
+        [f"{zone},{zone.split('/')[1].replace('_', ' ')} Time" for zone in ZONES],
+        [f"{country},{country[:2].upper()}" for country in COUNTRIES],
+    ],
+)
+@pytest.mark.parametrize("header", ["", "country", "Name", "Land", "Zone"])
+def test_text_without_a_header_keeps_its_first_row(tmp_path: Path, lines: Sequence[str], header: str) -> None:
+    width = lines[0].count(",") + 1
+    top = [",".join(f"{header}{n}" if n else header for n in range(width))] if header else []
+    columns, rows = table_of(written(tmp_path, "a.csv", "\n".join([*top, *lines]) + "\n"))
+    assert len(rows) == len(lines), columns
