@@ -20,8 +20,11 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## index the bundled sample lake and show what is in it
 	@$(BIN)/python examples/demo.py
 
-test: $(READY) lint types ## lint, types and all tests
+test: $(READY) lint types ## lint, types and all tests that need nothing but Python
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-full: $(READY) ## the tests that need more: a Spark cluster
+	@$(BIN)/python -m pytest -m full
 
 lint: $(READY) ## style, with ruff
 	@$(BIN)/ruff check src tests benchmarks examples docs
@@ -37,4 +40,4 @@ format: $(READY) ## rewrite the code in the project's format
 clean: ## remove .venv and everything that was made
 	rm -rf .venv sample-lake.idx .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help setup demo test lint types format clean
+.PHONY: help setup demo test test-full lint types format clean

@@ -18,12 +18,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
+
 from dovetail.cli.main import run
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/tutorial.md")
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "$ "
+WIDTH = "120"
 CHANGING = re.compile(r"\b[\d,.]+ (s\b|[KMGT]?B(/s)?\b)|^Lake: .*", re.MULTILINE)
 
 
@@ -38,10 +41,27 @@ def answer(line: str) -> str:
     program, *arguments = shlex.split(line)
     if program != "dovetail":
         raise ValueError(f"{line!r} does not call dovetail")
-    page = io.StringIO()
-    with contextlib.redirect_stdout(page), contextlib.redirect_stderr(page):
+    page = Terminal()
+    with contextlib.redirect_stdout(page), contextlib.redirect_stderr(ErrorStream(page)):
         run(arguments)
-    return page.getvalue()
+    return click.unstyle(page.getvalue())
+
+
+class Terminal(io.StringIO):
+    """Takes what is printed as a terminal does, so that tables are aligned."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class ErrorStream(io.TextIOBase):
+    """Writes to the same page, but is no terminal: bars of progress do not belong there."""
+
+    def __init__(self, page: Terminal) -> None:
+        self._page = page
+
+    def write(self, text: str) -> int:
+        return self._page.write(text)
 
 
 def rewritten(page: str) -> str:
@@ -64,10 +84,15 @@ def folder_with_sample_lake(folder: Path) -> Iterator[None]:
     (folder / "sample-lake").symlink_to(ROOT / "sample-lake")
     before = Path.cwd()
     os.chdir(folder)
+    columns, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), WIDTH
     try:
         yield
     finally:
         os.chdir(before)
+        if columns is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = columns
 
 
 def main(pages: list[str]) -> None:

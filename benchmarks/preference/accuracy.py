@@ -17,7 +17,7 @@ from databases import TablePair, declared, f1, tpch
 
 from dovetail.join.best_predicate.predicates import named_predicates
 from dovetail.join.best_predicate.scores import PREFERENCES
-from dovetail.tables.query import query_table
+from dovetail.tables.input_table import open_table
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def _measure(name: str, pairs: list[TablePair], seconds: float, shown: bool) -> 
     scores: dict[str, list[float]] = {preference: [] for preference in PREFERENCES}
     spent, cut = 0.0, 0
     for pair in pairs:
-        tables = [query_table(pair.left, ()), query_table(pair.right, ())]
+        tables = [open_table(pair.left), open_table(pair.right)]
         for preference in PREFERENCES:
             begun = time.perf_counter()
             answer = named_predicates(tables, preference, 1, seconds)

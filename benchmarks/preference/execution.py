@@ -19,8 +19,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from dovetail.join.equi import equi_join
-from dovetail.tables.side import Side, side
+import dovetail
+from dovetail.tables.input_table import InputTable, open_table
 
 _JOINS = (
     ("lineitem", "orders", (("l_orderkey", "o_orderkey"),)),
@@ -38,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     pa.set_cpu_count(options.threads)
     for left, right, on in _JOINS:
-        sides = [side(options.tpch / f"{name}.csv", name) for name in (left, right)]
+        sides = [open_table(options.tpch / f"{name}.csv", name) for name in (left, right)]
         for place, each in enumerate(sides):
             for pair in on:
                 each.column(pair[place]).codes()
@@ -46,12 +46,12 @@ def main() -> None:
             _compare(sides, on, how, options)
 
 
-def _compare(sides: list[Side], on: tuple[tuple[str, str], ...], how: str, options: argparse.Namespace) -> None:
-    ours = _median(lambda: equi_join(*sides, on, how).table, options.repeat)
+def _compare(sides: list[InputTable], on: tuple[tuple[str, str], ...], how: str, options: argparse.Namespace) -> None:
+    ours = _median(lambda: dovetail.join(*sides, on=list(on), how=how).table, options.repeat)
     with duckdb.connect(config={"threads": options.threads}) as connection:
         for place, (name, each) in enumerate(zip("lr", sides, strict=True)):
             keys = {f"k{number}": _tokens(each, pair[place]) for number, pair in enumerate(on)}
-            table = each.table.append_column("_row", pa.array(range(each.rows)))
+            table = each.text.append_column("_row", pa.array(range(each.rows)))
             for key, values in keys.items():
                 table = table.append_column(key, values)
             connection.register(name, table)
@@ -69,7 +69,7 @@ def _compare(sides: list[Side], on: tuple[tuple[str, str], ...], how: str, optio
     )
 
 
-def _tokens(one: Side, name: str) -> pa.Array:
+def _tokens(one: InputTable, name: str) -> pa.Array:
     column = one.column(name)
     codes = column.codes()
     return column.tokens.take(pa.array(codes, mask=codes < 0))

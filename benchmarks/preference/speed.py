@@ -23,7 +23,7 @@ from dovetail.join.best_predicate.coding import code_tables
 from dovetail.join.best_predicate.groups import TwoCoded
 from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.best_predicate.search import Search
-from dovetail.tables.query import query_table
+from dovetail.tables.input_table import open_table
 
 _STATISTICS = """
 WITH l AS (SELECT {left}, count(*) AS n FROM l WHERE {left_filled} GROUP BY ALL),
@@ -55,7 +55,7 @@ def main() -> None:
 
 def _compare(paths: tuple[Path, Path], options: argparse.Namespace) -> None:
     begun = time.process_time()
-    tables = [query_table(path, ()) for path in paths]
+    tables = [open_table(path) for path in paths]
     read = time.process_time()
     coded = code_tables(tables)
     best = Search(TwoCoded(coded), PREFERENCES[options.prefer], 1, options.seconds).run()
@@ -107,7 +107,7 @@ def _query(predicate: tuple[tuple[str, str], ...]) -> str:
 
 
 def _prunings(paths: tuple[Path, Path], seconds: float) -> None:
-    coded = code_tables([query_table(path, ()) for path in paths])
+    coded = code_tables([open_table(path) for path in paths])
     print(" – ".join(path.stem for path in paths))
     for preference in PREFERENCES.values():
         line = f"  {preference.name:10}"

@@ -24,7 +24,9 @@ import pyarrow as pa
 
 import dovetail
 from dovetail.indexes.pexeso import Parameters, Space
-from dovetail.join.semantic import semantic_pairs
+from dovetail.join.choose import join_tables
+from dovetail.join.request import JoinRequest
+from dovetail.tables.input_table import open_table
 
 KEYS = ("title", "name", "key")
 SHARES = np.arange(0.1, 0.95, 0.1)
@@ -101,13 +103,13 @@ def f1(found: int, right: int, true: int) -> tuple[float, float, float]:
     return right / max(found, 1), right / max(true, 1), 2 * right / max(found + true, 1)
 
 
-def columns(all_cases: list[Case], likeness: Callable[..., Any], levels: Any) -> dict[tuple[float, float], Any]:
+def columns(all_cases: list[Case], similarity: Callable[..., Any], levels: Any) -> dict[tuple[float, float], Any]:
     """For each level and share: precision, recall and F1 of the tables found."""
     best = np.empty((len(all_cases), len(all_cases)), object)
     for i, mine in enumerate(all_cases):
         values = list(dict.fromkeys(filter(None, mine.sides[1])))[:MOST]
         for j, theirs in enumerate(all_cases):
-            best[i, j] = likeness(values, list(dict.fromkeys(filter(None, theirs.sides[0])))).max(axis=1)
+            best[i, j] = similarity(values, list(dict.fromkeys(filter(None, theirs.sides[0])))).max(axis=1)
     found = {}
     for level in levels:
         joinable = np.array([[np.mean(likes >= level - 1e-9) for likes in row] for row in best])
@@ -117,11 +119,11 @@ def columns(all_cases: list[Case], likeness: Callable[..., Any], levels: Any) ->
     return found
 
 
-def rows_by(all_cases: list[Case], likeness: Callable[..., Any], levels: Any) -> dict[float, Any]:
+def rows_by(all_cases: list[Case], similarity: Callable[..., Any], levels: Any) -> dict[float, Any]:
     """For each level: mean precision, recall and F1 of the left rows' best matches."""
     found: dict[float, list[Any]] = {float(level): [] for level in (ANY, *levels)}
     for case in all_cases:
-        likes = likeness(*case.sides)
+        likes = similarity(*case.sides)
         nearest, high = likes.argmax(axis=1), likes.max(axis=1)
         for level in found:
             pairs = {(case.ids[0][i], case.ids[1][nearest[i]]) for i in np.flatnonzero(high >= level - 1e-9)}
@@ -139,18 +141,21 @@ def joined(all_cases: list[Case], join: Callable[[Case], list[tuple[int, int]]])
 
 def by_meaning(space: Space) -> Callable[[Case], list[tuple[int, int]]]:
     def join(case: Case) -> list[tuple[int, int]]:
-        pairs = semantic_pairs(*({"value": side} for side in case.sides), on=("value", "value"), space=space)
-        return pairs.rows if pairs else []
+        tables = [open_table({"value": side}) for side in case.sides]
+        return row_pairs(join_tables(*tables, JoinRequest(on="value", by="semantic"), space))
 
     return join
 
 
 def by_way(way: str) -> Callable[[Case], list[tuple[int, int]]]:
     def join(case: Case) -> list[tuple[int, int]]:
-        pairs = dovetail.join(*(pa.table({"value": side}) for side in case.sides), by=way).pairs
-        return list(zip(pairs["left_row"].to_pylist(), pairs["right_row"].to_pylist(), strict=True))
+        return row_pairs(dovetail.join(*(pa.table({"value": side}) for side in case.sides), by=way))
 
     return join
+
+
+def row_pairs(joined: dovetail.JoinResult) -> list[tuple[int, int]]:
+    return list(zip(joined.pairs["left_row"].to_pylist(), joined.pairs["right_row"].to_pylist(), strict=True))
 
 
 def told(numbers: Any) -> str:
@@ -166,15 +171,15 @@ def main() -> None:
     options = parser.parse_args()
     all_cases = list(cases(options.pairs, options.most))
     print(f"{len(all_cases)} pairs of tables")
-    for name, (likeness, levels) in (peers() if not options.alone else {}).items():
-        tell(name, all_cases, likeness, levels)
+    for name, (similarity, levels) in (peers() if not options.alone else {}).items():
+        tell(name, all_cases, similarity, levels)
     for name in filter(None, options.embedders.split(",")):
         space = Parameters.chosen(name).space()
         tables = tell(name, all_cases, Nearness(space), 1.0 - np.array(TAUS))
         default = min(tables, key=lambda key: abs(key[0] - 0.94) + abs(key[1] - 0.6))
         rows = joined(all_cases, by_meaning(space))
         print(f"{'':26} tables at 6 %, 60 %: {told(tables[default])}   joined rows {told(rows)}", flush=True)
-    for way in () if options.alone else ("equal", "fuzzy"):
+    for way in () if options.alone else ("equal", "similar"):
         print(f"{'dovetail join --by ' + way:26} joined rows {told(joined(all_cases, by_way(way)))}", flush=True)
 
 
@@ -186,9 +191,9 @@ def peers() -> dict[str, tuple[Callable[..., Any], Any]]:
     }
 
 
-def tell(name: str, all_cases: list[Case], likeness: Callable[..., Any], levels: Any) -> dict[Any, Any]:
+def tell(name: str, all_cases: list[Case], similarity: Callable[..., Any], levels: Any) -> dict[Any, Any]:
     begun = time.perf_counter()
-    tables, rows = columns(all_cases, likeness, levels), rows_by(all_cases, likeness, levels)
+    tables, rows = columns(all_cases, similarity, levels), rows_by(all_cases, similarity, levels)
     best = max(tables, key=lambda key: tables[key][2])
     level = max(rows, key=lambda key: rows[key][2])
     print(f"{name:26} tables {told(tables[best])} (at {best[0]:.2f}, {best[1]:.1f})", end="   ")

@@ -27,8 +27,8 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.pexeso import PEXESO
 from dovetail.indexes.protocol import Piece
 from dovetail.indexes.tokens import TOKENS, TokenReader
-from dovetail.search.semantic.match import Asked, similar
-from dovetail.tables.query import query_table
+from dovetail.search.semantic.match import TextQuery, similar
+from dovetail.tables.input_table import open_table
 
 COLUMN = 100
 TAUS = (0.02, 0.04, 0.06, 0.08)
@@ -129,7 +129,7 @@ def run(lake: OneSegment, values: list[str], options: argparse.Namespace, genera
     everything = [np.ones(lake.columns, bool)]
     chosen_peers = tuple(filter(None, options.peers.split(",")))
     peers = Peers(values, space, chosen_peers) if chosen_peers else None
-    similar([lake], Asked.of(query_table(asked[0], []).columns[0], space), 0.06, None, 50, everything)  # compiles
+    similar([lake], TextQuery.of(open_table(asked[0]).columns[0], space), 0.06, None, 50, everything)  # compiles
     print(f"tau   T    Dovetail CPU ms   times: {', '.join(chosen_peers)} (PEXESO-H, then the paper's way); same?")
     for tau in TAUS:
         for share in map(float, options.shares.split(",")):
@@ -187,11 +187,11 @@ def one(
     lake: OneSegment, values: list[str], tau: float, share: float, everything: Any, space: Any, peers: Peers | None,
     few: int,
 ) -> tuple[list[float], bool]:  # fmt: skip
-    column = query_table(values, []).columns[0]
+    column = open_table(values).columns[0]
     least = int(np.ceil(share * column.counts.sum() - 1e-9))
 
     def ours() -> list[int]:
-        found = similar([lake], Asked.of(column, space), tau, None, least, everything)  # type: ignore[list-item]
+        found = similar([lake], TextQuery.of(column, space), tau, None, least, everything)  # type: ignore[list-item]
         return sorted(match.column for match in found)
 
     times = [timed(ours)]

@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--truth", type=Path, help="a folder with transform_pairs and fuzzy_pairs")
     parser.add_argument("--rows", type=int, default=1_000, help="of the synthetic sets")
     parser.add_argument("--growth-to", type=int, default=100_000, help="the most rows of the growth test")
-    parser.add_argument("--fuzzy-to", type=int, default=10_000, help="the most rows of the growth test of likeness")
+    parser.add_argument("--fuzzy-to", type=int, default=10_000, help="the most rows of the growth test of similarity")
     parser.add_argument("--cases", action="store_true", help="print every case")
     options = parser.parse_args()
     dovetail.join({"a": ["b c", "d e", "f g"]}, {"a": ["b", "d", "f"]})  # compiles, or loads what was compiled
@@ -63,7 +63,7 @@ def main() -> None:
             _grow(rows)
     for rows in _GROWTH:
         if rows <= options.fuzzy_to:
-            measured = _measure(f"{rows:,} rows", *synthetic.misspelt(rows, random.Random(rows)), by="fuzzy")
+            measured = _measure(f"{rows:,} rows", *synthetic.misspelt(rows, random.Random(rows)), by="similar")
             print(f"fuzzy  {measured.name:>15}  {_quality(measured)}  {measured.seconds:8.2f} s  {_peak()}", flush=True)
 
 
@@ -125,7 +125,7 @@ def _fuzzy_case(folder: Path) -> Measured:
     left, right, listed = (_read(folder / name) for name in ("left.csv", "right.csv", "gt.csv"))
     ids = left.pop(next(iter(left))), right.pop(next(iter(right)))
     begun = time.perf_counter()
-    joined = dovetail.join(left, right, by="fuzzy")
+    joined = dovetail.join(left, right, by="similar")
     seconds = time.perf_counter() - begun
     pairs = {(ids[0][a], ids[1][b]) for a, b in _pairs(joined)}
     return _scored(folder.name, pairs, set(zip(listed["id_l"], listed["id_r"], strict=True)), seconds)

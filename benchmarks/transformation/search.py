@@ -48,7 +48,7 @@ def _report(lake: dovetail.Lake, family: Path) -> None:
     for case in _cases(family):
         source = json.loads((case / "truth.json").read_text())["source_column"]
         begun = time.perf_counter()
-        hits = lake.search(_read(case / "source.csv"), on=source, how="transform")
+        hits = lake.search(_read(case / "source.csv"), on=source, by="transform")
         seconds.append(time.perf_counter() - begun)
         tables = [hit.table for hit in hits]
         wanted = f"{family.name} {case.name}.csv"

@@ -73,7 +73,7 @@ def citeseer(rows: int, draw: random.Random) -> Case:
 
 
 def misspelt(rows: int, draw: random.Random) -> Case:
-    """People and towns; the other table has them with one typing error each. For likeness, not of the paper."""
+    """People and towns; the other table has them with one typing error each. For similarity, not of the paper."""
     pools = [[_word(draw, 1, 4).title() for _ in range(size)] for size in (3_000, 40_000, 8_000)]
     texts = [" ".join(draw.choice(pool) for pool in pools) for _ in range(rows)]
     return _case(draw, {"name": list(texts)}, [_mistyped(text, draw) for text in texts], "who")

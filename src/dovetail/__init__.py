@@ -11,12 +11,13 @@ lake ──► catalog ──► indexes ──► search ──► join
 from __future__ import annotations
 
 from dovetail.api.index import compact, index, remove
+from dovetail.api.join import join, predicates
 from dovetail.api.lake import Lake, open, verify
 from dovetail.errors import DovetailError
-from dovetail.join.tables import join, predicates
+from dovetail.join.result import JoinResult
 from dovetail.transform.transformation import Transformation
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove", "verify",
+    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove", "verify",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Files that a user asks for: looked at before the work, and there as a whole or not at all."""
+"""Files that a user asks for: checked before the work, complete or not there at all; and CSV."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from dovetail.errors import InputError
+
+_ROWS_AT_ONCE = 50_000  # arbitrary: a few megabytes of text
 
 
 def check_place(path: Path) -> None:
@@ -32,3 +37,34 @@ def whole_file(path: Path) -> Iterator[Path]:
         draft.replace(place)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_csv(table: pa.Table, path: str) -> None:
+    """Values are quoted only where they need it, which Arrow's own writer cannot do for texts."""
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        file.writelines(csv_text(table))
+
+
+def csv_text(table: pa.Table) -> Iterator[str]:
+    """The lines of a table as CSV, many at a time."""
+    names = pa.table({str(number): [name] for number, name in enumerate(table.column_names)})
+    for batch in (*names.to_batches(), *table.to_batches(max_chunksize=_ROWS_AT_ONCE)):
+        yield _csv_lines(batch)
+
+
+def _csv_lines(batch: pa.RecordBatch) -> str:
+    alone = batch.num_columns == 1  # a line without anything would be no row
+    cells = [_csv_cells(column.cast(pa.string()), alone) for column in batch.columns]
+    lines = pc.binary_join_element_wise(*cells, ",") if not alone else cells[0]
+    return "".join(f"{line}\n" for line in lines.to_pylist())
+
+
+def _csv_cells(column: pa.Array, alone: bool) -> pa.Array:
+    column = column.fill_null("")
+    needed = pc.match_substring_regex(column, '[",\r\n]')
+    if alone:
+        needed = pc.or_(needed, pc.equal(column, ""))
+    if not pc.any(needed).as_py():
+        return column
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
+    return pc.if_else(needed, quoted, column)

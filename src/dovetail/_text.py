@@ -1,4 +1,4 @@
-"""Tables as lines of plain text, for the command line and for Python's prompt."""
+"""Tables as lines of plain text: aligned for people, separated by tabs for programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from rich.cells import cell_len, set_cell_size
 
 _GAP = 2
+_LEAST = 6  # characters of a column that has to give way: enough to recognise a word
 
 
 def table_lines(
@@ -18,32 +19,51 @@ def table_lines(
     loose: Mapping[str, int] = MappingProxyType({}),
     width: int = 120,
 ) -> list[str]:
-    """The headings and a line for each row; columns in `numbers` stand to the right.
+    """The headings and a line for each row; columns in `numbers` are aligned to the right.
 
-    Where `width` is too little, the columns in `loose` give way, down to the width given there.
+    Where `width` is too little, the columns in `loose` give way, down to the width given there; then all others.
     """
     cells = [[one_line(value) for value in row] for row in rows]
     content = [max(map(cell_len, column)) for column in zip(headings, *cells, strict=True)]
     least = [min(wide, loose.get(heading, wide)) for heading, wide in zip(headings, content, strict=True)]
-    widths = _fit(content, least, width - _GAP * (len(content) - 1))
+    room = width - _GAP * (len(content) - 1)
+    if sum(least) > room:
+        least = _narrowed(least, room)
+    widths = _fit(content, least, room)
     lines = []
     for row in [headings, *cells]:
         parts = (
-            _place(_shorten(text, room, from_left=heading == "table"), room, heading in numbers)
+            _aligned(_shortened(text, room, keep_end=heading.strip() == "table"), room, heading in numbers)
             for text, room, heading in zip(row, widths, headings, strict=True)
         )
         lines.append((" " * _GAP).join(parts).rstrip())
     return lines
 
 
+def tab_lines(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """The same for programs: cells separated by tabs, nothing shortened, numbers without separators."""
+    return ["\t".join(map(_cell, row)) for row in (headings, *rows)]
+
+
 def one_line(value: Any) -> str:
     """A value for a cell: whole numbers with separators, and nothing that could move the cursor."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else _cell(value)
+
+
+def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
-    if isinstance(value, int):
-        return f"{value:,}"
     text = " ".join(str(value).split())
     return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def _narrowed(widths: list[int], room: int) -> list[int]:
+    """The widest columns give way first, to the same width each, but not below what lets a word be recognised."""
+    for most in range(max(widths), _LEAST - 1, -1):
+        found = [min(width, most) for width in widths]
+        if sum(found) <= room:
+            return found
+    return [min(width, _LEAST) for width in widths]
 
 
 def _fit(content: list[int], least: list[int], room: int) -> list[int]:
@@ -56,13 +76,13 @@ def _fit(content: list[int], least: list[int], room: int) -> list[int]:
     return widths
 
 
-def _shorten(text: str, width: int, from_left: bool) -> str:
+def _shortened(text: str, width: int, keep_end: bool) -> str:
     """Of a path the end says most, of other text the beginning."""
     if cell_len(text) <= width:
         return text
-    return "…" + text[1 - width :] if from_left else set_cell_size(text, width - 1) + "…"
+    return "…" + text[1 - width :] if keep_end else set_cell_size(text, width - 1) + "…"
 
 
-def _place(text: str, width: int, right: bool) -> str:
+def _aligned(text: str, width: int, right: bool) -> str:
     blank = " " * (width - cell_len(text))
     return blank + text if right else text + blank

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
+from dovetail._text import table_lines
+
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_SHOWN = 20  # rows that show at the prompt or in a notebook
 
 
 class Row(Protocol):
@@ -39,12 +44,23 @@ class Rows(list[T], Generic[T]):
         rows = self.to_dicts()
         return list(rows[0]) if rows else [], [list(row.values()) for row in rows]
 
+    def __repr__(self) -> str:
+        headings, rows = self.shown()
+        lines = table_lines(headings, rows[:_SHOWN]) if rows else ["nothing"]
+        return "\n".join([*lines, *_rest(len(rows))])
+
     def _repr_html_(self) -> str:
         headings, rows = self.shown()
-        if not rows:
-            return "<p>nothing</p>"
-        head = "".join(f"<th>{html.escape(str(name))}</th>" for name in headings)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(headings, rows[:_SHOWN]) + "".join(f"<p>{line}</p>" for line in _rest(len(rows)))
+
+
+def html_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    if not rows:
+        return "<p>nothing</p>"
+    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in headings)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _rest(rows: int) -> list[str]:
+    return [f"… and {rows - _SHOWN:,} more"] if rows > _SHOWN else []

@@ -12,7 +12,8 @@ SOURCE = Path(dovetail.__file__).parent
 # From the lowest to the highest. Rooms on one line import nothing of each other.
 LEVELS = (
     ("errors", "_types"),
-    ("_compile", "_output", "_text", "settings", "results"),
+    ("_compile", "_deadline", "_output", "_text", "settings"),
+    ("results",),
     ("_spark", "normalise", "lake"),
     ("_storage",),
     ("catalog",),
@@ -50,7 +51,7 @@ def _imports() -> dict[str, set[str]]:
 
 
 def _room(module: str) -> str:
-    return (module.split(".") + ["dovetail"])[1] if module != "dovetail" else "dovetail"
+    return [*module.split("."), "dovetail"][1] if module != "dovetail" else "dovetail"
 
 
 IMPORTS = _imports()

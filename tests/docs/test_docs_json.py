@@ -74,7 +74,7 @@ def after_a_transformation(folder: Path) -> Any:
     folder.mkdir()
     name, _ = two_files(folder)
     dovetail("index", folder, "--to", folder / "idx", "--json")
-    return dovetail("search", name, "--on", "name", "--how", "transform", "--index", folder / "idx", "--json").json
+    return dovetail("search", name, "--on", "name", "--by", "transform", "--index", folder / "idx", "--json").json
 
 
 def fits(seen: str, stated: str) -> bool:
@@ -96,7 +96,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             ).json,
             "dovetail search --how transform": after_a_transformation(folder / "pair"),
             "dovetail search --how semantic": dovetail(
-                "search", "geo/us-states.csv", "--how", "semantic", "--index", index, "--json"
+                "search", "geo/us-states.csv", "--by", "semantic", "--index", index, "--json"
             ).json,
             "dovetail join": dovetail(
                 "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"

@@ -135,6 +135,7 @@ def master(tmp_path) -> Iterator[str]:
         log.close()
 
 
+@pytest.mark.full
 def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     """Commands of their own, as a user starts them: the workers are no children of the driver."""
     to = tmp_path / "idx"

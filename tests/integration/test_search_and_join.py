@@ -97,7 +97,7 @@ def test_tables_and_least_overlap(lake):
         ({"on": "contry"}, UnknownName, 'Did you mean "country"'),
         ({"on": "country", "k": 0}, InputError, "at least 1"),
         ({"on": "country", "threshold": 1.5}, InputError, "at most 1"),
-        ({"on": "country", "threshold": "much"}, InputError, "not a number"),
+        ({"on": "country", "threshold": "much"}, InputError, "must be a share"),
     ],
 )
 def test_mistakes_get_a_sentence(lake, options, error, said):
@@ -106,7 +106,7 @@ def test_mistakes_get_a_sentence(lake, options, error, said):
 
 
 def test_join_keeps_my_rows_in_order(lake):
-    joined = lake.join(AIRPORTS, "geo/countries.csv", on=("country", "Code"))
+    joined = lake.join(AIRPORTS, "geo/countries.csv", on=("country", "Code"), how="left")
     mine = pd.read_csv(AIRPORTS, keep_default_na=False, dtype=str)
     assert joined.table["icao"].to_pylist() == mine["icao"].tolist()
     assert joined.matched_left == len(mine)
@@ -124,7 +124,7 @@ def test_kinds_of_join(lake):
     rows = {how: lake.join(data, "geo/countries.csv", on=("code", "Code"), how=how).table.num_rows for how in
             ("inner", "left", "right", "outer", "semi", "anti")}  # fmt: skip
     assert rows == {"inner": 2, "left": 4, "right": 252, "outer": 254, "semi": 2, "anti": 2}
-    with pytest.raises(InputError, match="no join 'sideways'"):
+    with pytest.raises(InputError, match="`how` is 'sideways'"):
         lake.join(data, "geo/countries.csv", on=("code", "Code"), how="sideways")
 
 
@@ -134,14 +134,15 @@ def test_the_kind_of_frame_that_went_in_comes_out(lake, kind):
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
     frame = duckdb.from_arrow(pa.table(rows)) if kind == "duckdb" else make[kind](rows)
     hit = next(hit for hit in lake.search(frame, on="code", k=50) if hit.table == "geo/countries.csv")
-    wide = hit.join()
+    wide = hit.join(how="left")
     assert type(wide) is type(frame)
     assert isinstance(hit.preview(), type(frame))
     found = pa.Table.from_pylist(to_arrow(wide).to_pylist())
     assert found["code"].to_pylist() == ["CH", "xx", None, "DE"], "my rows, in my order"
     assert found["sold"].to_pylist() == rows["sold"]
     assert found["Name"].to_pylist() == ["Switzerland", None, None, "Germany"]
-    assert to_arrow(wide).equals(to_arrow(hit.join(frame))) and to_arrow(wide).equals(to_arrow(lake.join(hit).frame))
+    assert to_arrow(wide).equals(to_arrow(hit.join(frame, "left")))
+    assert to_arrow(wide).equals(to_arrow(lake.join(hit, how="left").frame))
     assert to_arrow(hit.join(how="semi"))["sold"].to_pylist() == [5, 11]
     assert to_arrow(hit.preview(1))["sold"].to_pylist() == [5]
 
@@ -201,17 +202,17 @@ def test_nothing_is_explained(lake):
 def test_command_line(sample_index, tmp_path, capsys):
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert set(answer) == {"query", "how", "exact", "seconds", "hits"}
+    assert set(answer) == {"query", "by", "question", "exact", "seconds", "note", "hits"}
     assert {"rank", "table", "columns", "score", "overlap", "containment", "exact"} <= set(answer["hits"][0])
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--explain", "1"]) == 0
     assert "227" in capsys.readouterr().out
     assert run(["search", str(AIRPORTS), "--index", str(sample_index)]) == 0
-    assert "Try:  dovetail join" in capsys.readouterr().out
+    assert "Try:  dovetail join" in capsys.readouterr().err
     out = tmp_path / "out.parquet"
     command = ["join", str(AIRPORTS), "geo/countries.csv", "--index", str(sample_index), "--on", "country=Code"]
     assert run([*command, "-o", str(out)]) == 0
     assert pq.read_table(out).num_rows == len(pd.read_csv(AIRPORTS))
-    assert "rows match" in capsys.readouterr().out
+    assert "rows on the left match" in capsys.readouterr().out
     assert run([*command, "-o", str(tmp_path / "out.xls")]) == 2
     assert run(["search", str(AIRPORTS), "--on", "iso_contry", "--index", str(sample_index)]) == 2
     assert run(["search", "no-such.csv", "--index", str(sample_index)]) == 2
@@ -227,13 +228,13 @@ def test_what_the_command_line_says_where_there_is_little(sample_index, tmp_path
     number = hint.split()[2]
     assert hint == f"Try --min-overlap {number} to see them, or --on COLUMN to search with one column."
     assert run([*command, "--min-overlap", number]) == 0
-    assert f"Try:  dovetail join '{mine}'" in capsys.readouterr().out
+    assert f"Try:  dovetail join '{mine}'" in capsys.readouterr().err
     assert run([*command, "--on", "flag", "--fast", "--tables", "science/none.csv"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said == [
         "The sketches find nothing.",
         "The exact answer:",
-        "No column that was asked for shares a value with flag of my notes.csv.",
+        "No table of the lake matches science/none.csv.",
     ]
     assert run([*command, "--on", "year", "--threshold", "0.999", "--tables", "geo/*"]) == 1
     assert capsys.readouterr().out.endswith("Try a lower --threshold.\n")

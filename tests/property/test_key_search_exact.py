@@ -14,7 +14,7 @@ from dovetail.api.lake import Lake
 from dovetail.errors import InputError
 from dovetail.pipeline.maintain import remove_tables
 from dovetail.settings import Settings
-from dovetail.tables.query import query_table
+from dovetail.tables.input_table import open_table
 from support.contents import contents_of
 from support.pipeline import index, without_spark
 
@@ -37,7 +37,7 @@ def write_lake(folder: Path, tables: list[list[tuple[str, ...]]]) -> Path:
 
 def mine_of(data: dict[str, list[str]], lake: Lake) -> set[tuple[str, ...]]:
     """My distinct tuples of tokens; those with a null are none."""
-    columns = query_table(data, lake.segments).columns
+    columns = open_table(data, segments=lake.segments).columns
     tokens = [[*column.tokens.to_pylist(), None] for column in columns]
     cells = [[names[code] for code in column.codes()] for names, column in zip(tokens, columns, strict=True)]
     return {row for row in zip(*cells, strict=True) if None not in row}

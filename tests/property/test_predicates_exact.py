@@ -15,25 +15,25 @@ from dovetail.join.best_predicate.coding import Coded, CodedTable, code_tables
 from dovetail.join.best_predicate.groups import TwoCoded
 from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.best_predicate.search import Search, best_predicates
-from dovetail.tables.query import as_batches, of_batches
+from dovetail.tables.input_table import open_table
 
 Table = dict[str, list[str | None]]
 
 
 @st.composite
-def tables(draw, shapes, most_rows) -> list[Table]:
+def tables(draw, shapes, max_rows) -> list[Table]:
     values = [*"uvwxy"[: draw(st.integers(1, 5))], *([None] if draw(st.booleans()) else [])]
     found = []
     for width in draw(st.sampled_from(shapes)):
-        rows = draw(st.integers(1, most_rows))
+        rows = draw(st.integers(1, max_rows))
         column = st.lists(st.sampled_from(values), min_size=rows, max_size=rows)
         found.append({f"c{place}": draw(column) for place in range(width)})
     return found
 
 
 def coded(given_tables: list[Table]) -> Coded:
-    batches = [as_batches({name: pa.array(values, pa.string()) for name, values in t.items()}) for t in given_tables]
-    return code_tables([of_batches("", "", each) for each in batches])
+    frames = [{name: pa.array(values, pa.string()) for name, values in t.items()} for t in given_tables]
+    return code_tables([open_table(frame) for frame in frames])
 
 
 def closed_predicates(given_tables: list[Table]) -> dict[tuple, list[tuple[int, ...]]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dovetail.api.lake import Lake
 from dovetail.normalise import normalise_value
-from dovetail.tables.query import query_table
+from dovetail.tables.input_table import open_table
 from support.contents import contents_of
 from support.pipeline import index, without_spark
 
@@ -52,7 +52,7 @@ def test_equals_brute_force(tmp_path_factory, tables, query, k, share, megabyte)
     with without_spark(megabyte):
         index(write_lake(folder, tables), folder / "idx")
     lake = Lake(folder / "idx")
-    column = query_table(query, lake.segments).columns[0]
+    column = open_table(query, segments=lake.segments).columns[0]
     tokens = set(column.tokens.to_pylist())
     if not tokens:
         return
@@ -71,7 +71,7 @@ def test_the_join_has_the_rows_that_search_promised(tmp_path_factory, tables, mi
         index(write_lake(folder, tables), folder / "idx")
     lake = Lake(folder / "idx")
     data = {"key": [a for a, _ in mine], "other": [b for _, b in mine]}
-    column = query_table(data, lake.segments).columns[0]
+    column = open_table(data, segments=lake.segments).columns[0]
     for hit in lake.search(data, on="key", k=20) if column.size else []:
         inner = lake.join(data, hit.table, on=("key", hit.columns[0]), how="inner")
         assert inner.table.num_rows == hit.joined_rows

@@ -19,7 +19,7 @@ from dovetail.indexes.pexeso.clusters import cluster
 from dovetail.indexes.pexeso.core import texts_among
 from dovetail.indexes.pexeso.dense import Clusters
 from dovetail.indexes.pexeso.sparse import lists_of
-from dovetail.tables.query import query_table
+from dovetail.tables.input_table import open_table
 from support.contents import contents_of
 from support.letters import Letters
 from support.pipeline import index, without_spark
@@ -98,7 +98,7 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, tau
         index(write_lake(folder, tables), folder / "idx", embedder=embedder)
         dovetail.remove(folder / "idx", f"t{gone}.csv")
     lake = Lake(folder / "idx")
-    column = query_table(query, lake.segments).columns[0]
+    column = open_table(query, segments=lake.segments).columns[0]
     if not lake.segments or not texts_among(column.tokens).any():
         return
     truth = brute_force(lake, column, tau)
@@ -108,14 +108,14 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, tau
         kept = [(-n, -len(near), table) for table, (n, near) in truth.items() if n >= rows and n]
         return [(table, -n) for n, _, table in sorted(kept)]
 
-    everything = lake.search(query, how="semantic", tau=tau, threshold=share)
+    everything = lake.search(query, by="semantic", min_similarity=1 - tau, threshold=share)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
-    best = lake.search(query, how="semantic", tau=tau, k=k)
+    best = lake.search(query, by="semantic", min_similarity=1 - tau, k=k)
     assert [(hit.table, hit.matched_rows) for hit in best] == ordered(1)[:k]
     for hit in best:
         near = truth[hit.table][1]
         assert dict(hit.tokens).keys() == near.keys()
-        assert [pair.distance for pair in hit.mapping] == pytest.approx(
+        assert [1 - pair.similarity for pair in hit.mapping] == pytest.approx(
             [near[mine] for mine, _ in hit.tokens], abs=1e-9
         )
         assert hit.joinability == hit.matched_rows / column.counts.sum()

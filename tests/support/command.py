@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
+
+import click
 
 from dovetail.cli.main import run
 
@@ -22,8 +26,17 @@ class Answer:
         return json.loads(self.out)
 
 
-def dovetail(*arguments: object) -> Answer:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+class Terminal(io.StringIO):
+    """Takes what is printed as a terminal does."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def dovetail(*arguments: object, terminal: bool = False) -> Answer:
+    """Run one command; on a terminal tables are aligned, elsewhere separated by tabs."""
+    out, err = Terminal() if terminal else io.StringIO(), io.StringIO()
+    width = mock.patch.dict(os.environ, COLUMNS="120")
+    with width, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run([str(argument) for argument in arguments])
-    return Answer(code, out.getvalue(), err.getvalue())
+    return Answer(code, click.unstyle(out.getvalue()), err.getvalue())

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import dovetail
 from dovetail.errors import InputError
 from dovetail.tables.frames import like, to_arrow, typed
 
@@ -43,7 +44,7 @@ def test_a_column_of_several_types_becomes_text():
 
 
 def test_what_is_no_frame_is_named():
-    with pytest.raises(InputError, match="Cannot search with a int"):
+    with pytest.raises(InputError, match="A int is not a table"):
         to_arrow(7)
 
 
@@ -84,3 +85,30 @@ def test_text_gets_types_where_a_column_holds_nothing_else():
     assert table["day"].to_pylist() == [datetime.date(2004, 6, 13), datetime.date(2004, 7, 1), None]
     assert table["either"].to_pylist() == [True, False, None]
     assert [table[name].to_pylist() for name in ("code", "long", "word")] == [text["code"], text["long"], text["word"]]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_datetimes_match_dates_and_their_text(library):
+    days = [datetime.datetime(2024, 1, day) for day in (1, 2, 3)]
+    left = library.DataFrame({"day": days})
+    for right in (
+        {"day": ["2024-01-02", "2024-01-03"]},
+        {"day": [datetime.date(2024, 1, 2), datetime.date(2024, 1, 3)]},
+    ):
+        assert dovetail.join(left, right, on="day").rows == 2
+    hours = library.DataFrame({"day": [each + datetime.timedelta(hours=5) for each in days]})
+    assert dovetail.join(hours, {"day": ["2024-01-02T05:00:00", "2024-01-03"]}, on="day").rows == 1
+
+
+def test_whole_numbers_stay_whole_where_rows_have_no_partner():
+    left = pd.DataFrame({"city": ["a", "b", "c"], "founded": [1960, 1961, 1962]})
+    right = pd.DataFrame({"city": ["a", "b", "x"], "year": [1990, 1991, 1992], "old": [True, False, True]})
+    wide = dovetail.join(left, right, on="city", how="outer").frame
+    assert wide["year"].tolist() == [1990, 1991, pd.NA, 1992]
+    assert wide["founded"].tolist() == [1960, 1961, 1962, pd.NA]
+    assert (str(wide["year"].dtype), str(wide["old"].dtype), str(wide["founded"].dtype)) == (
+        "Int64",
+        "boolean",
+        "Int64",
+    )
+    assert dovetail.join(left, right, on="city").frame["year"].dtype == "int64"

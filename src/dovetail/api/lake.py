@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail._storage.directory import Snapshot, open_snapshot
-from dovetail.catalog.records import ColumnRecord, TableRecord
-from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
+from dovetail.errors import InputError
 from dovetail.graph.candidates import KeyCandidates
 from dovetail.graph.columns import LakeColumns
 from dovetail.graph.dependencies import Dependencies
@@ -27,148 +26,18 @@ from dovetail.graph.spread import spread
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
 from dovetail.indexes.verify import Verification, verify_index
-from dovetail.join.joined import Joined
-from dovetail.join.verb import join_with
+from dovetail.join.hits import join_hit, join_with_lake
+from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
+from dovetail.join.result import JoinResult
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
-from dovetail.search.planner import Request, search
-from dovetail.search.semantic.hit import SemanticHit
-from dovetail.tables.column_names import On
-
-
-@dataclass(frozen=True, repr=False)
-class Column:
-    """A column of a table, with its profile. `record` has all of it; `to_dict` has it as JSON."""
-
-    table: str
-    record: ColumnRecord
-
-    def __repr__(self) -> str:
-        return f"<Column {self.name} of {self.table}: {self.type}, {self.distinct:,} distinct, {self.nulls:,} nulls>"
-
-    @property
-    def name(self) -> str:
-        return self.record.column
-
-    @property
-    def type(self) -> str:
-        return self.record.type.kind
-
-    @property
-    def rows(self) -> int:
-        return self.record.rows
-
-    @property
-    def nulls(self) -> int:
-        return self.record.nulls
-
-    @property
-    def distinct(self) -> int:
-        return self.record.distinct
-
-    @property
-    def key(self) -> bool:
-        """Whether every row has a value, and no two the same."""
-        return self.record.is_key
-
-    @property
-    def sample(self) -> tuple[str, ...]:
-        return self.record.sample
-
-    def to_dict(self) -> dict[str, Any]:
-        record = self.record
-        return {
-            "column": record.column,
-            "type": record.type.kind,
-            "rows": record.rows,
-            "nulls": record.nulls,
-            "distinct": record.distinct,
-            "unique": record.is_unique,
-            "uniqueness": round(record.uniqueness, 6),
-            "key": record.is_key,
-            "raw_distinct": record.raw_distinct,
-            "min": record.minimum,
-            "max": record.maximum,
-            "mean_length": round(record.mean_length, 3),
-            "max_length": record.max_length,
-            "number_share": round(record.number_share, 6),
-            "top": [{"value": value, "rows": rows} for value, rows in record.top],
-            "sample": list(record.sample),
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Table:
-    """A table of the lake, or a file that is none (then `error` says why)."""
-
-    record: TableRecord
-    columns: Rows[Column]
-
-    def __repr__(self) -> str:
-        content = self.error or f"{self.rows:,} rows, columns {', '.join(column.name for column in self.columns)}"
-        return f"<Table {self.name}: {content}>"
-
-    @property
-    def name(self) -> str:
-        return self.record.table
-
-    @property
-    def rows(self) -> int:
-        return self.record.rows
-
-    @property
-    def error(self) -> str:
-        return self.record.error
-
-    def column(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise UnknownName(unknown(f"{self.name} has no column", name, [column.name for column in self.columns]))
-
-
-@dataclass(frozen=True)
-class TableLine:
-    """One line of the list of tables."""
-
-    table: str
-    rows: int
-    columns: int
-    bytes: int
-    error: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "error": self.error or None}
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """A column that holds the value that was asked for."""
-
-    table: str
-    column: str
-    type: str
-    rows: int  # in how many rows of the column it stands
-
-    def to_dict(self) -> dict[str, Any]:
-        return dict(vars(self))
-
-
-@dataclass(frozen=True)
-class ColumnLine:
-    """A column found by its name."""
-
-    table: str
-    column: str
-    type: str
-    rows: int
-    nulls: int
-    distinct: int
-
-    def to_dict(self) -> dict[str, Any]:
-        return dict(vars(self))
+from dovetail.search.planner import search
+from dovetail.search.request import METHODS, SearchRequest
+from dovetail.tables.column_names import Names, paired
+from dovetail.tables.input_table import lake_table
+from dovetail.transform.transformation import Transformation
 
 
 class Lake:
@@ -196,7 +65,8 @@ class Lake:
     def table(self, name: str) -> Table:
         segment, number = find_table(self.segments, name, "The index has no table")
         columns = segment.catalog.columns_of(number)
-        return Table(segment.catalog.table(number), Rows(Column(name, column) for column in columns))
+        rows = Rows(Column(name, column) for column in columns)
+        return Table(segment.catalog.table(number), rows, partial(lake_table, segment, number))
 
     def search(
         self,
@@ -204,8 +74,8 @@ class Lake:
         on: str | Sequence[str] | None = None,
         k: int | None = None,
         *,
-        how: str = "exact",
-        tau: float | str | None = None,
+        by: str = METHODS[0],
+        min_similarity: float | str | None = None,
         threshold: float | str | None = None,
         tables: str | Iterable[str] = (),
         min_overlap: int = 1,
@@ -219,36 +89,60 @@ class Lake:
         that hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers
         are exact but which may miss a hit.
 
-        With `how="transform"`, tables are found that join after a transformation of values, which each hit tells.
+        With `by="transform"`, tables are found that join after a transformation, which each hit has.
 
-        With `how="semantic"`, values match that are spelt or meant alike: at most `tau` apart, a share of the greatest
-        distance (0.06). Without `k` and `threshold`, every column in which 60 % of my rows have a match is found;
+        With `by="semantic"`, values match that are similar in spelling or meaning: at least `min_similarity` (0.94),
+        1 for equal values. Without `k` and `threshold`, every column in which 60 % of my rows have a match is found;
         without `on`, for my column with most texts; `on="*"` tries each.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
-        hits = search(self.segments, Request(data, on, k, threshold, globs, min_overlap, include_self, fast, how, tau))
-        return hits.of(Source(partial(join_with, self.segments), data))
+        request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
+        return search(self.segments, request).of(Source(self._join_hit, data))
 
-    def join(self, data: Any, table: str | Hit | None = None, on: On | None = None, how: str = "left") -> Joined:
-        """`data` joined with a table of the lake, on equal values as search counts them. Rows keep my order.
+    def join(
+        self,
+        data: Any,
+        table: str | Hit | None = None,
+        on: Names | None = None,
+        how: str = "inner",
+        *,
+        left_on: str | Sequence[str] | None = None,
+        right_on: str | Sequence[str] | None = None,
+        by: str | Transformation | None = None,
+        prefer: str | None = None,
+        equal: str | tuple[str, str] | None = None,
+        min_similarity: float | None = None,
+        one_to_one: bool = False,
+        suffix: str = SUFFIX,
+        validate: str | None = None,
+        seconds: float = SECONDS,
+        max_rows: int = MAX_ROWS,
+        max_growth: float = MAX_GROWTH,
+    ) -> JoinResult:
+        """`data` joined with a table of the lake; the options are those of `dovetail.join`.
 
-        `table` is its name or a hit; `lake.join(hit)` joins what was searched with. `on` is a pair of my column and
-        theirs, or one name for both, or a list of these; without it the hit's, or else the best pair is found. `.frame`
-        of the answer is of the kind that `data` is, `.table` an Arrow table of text.
+        `table` is its name or a hit; `lake.join(hit)` joins what was searched with. A hit joins on what the search
+        found, unless `on` or `by` say otherwise. `.frame` of the answer is of the kind that `data` is, `.table` an
+        Arrow table of text.
         """
-        mapping = None
         if isinstance(data, Hit):
             if table is not None or data.source is None:
                 raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
             data, table = data.source.data, data
-        if isinstance(table, Hit):
-            if on is None and isinstance(table, SemanticHit):
-                mapping = dict(table.tokens)
-            on = on or table.way
-            table = table.table
         if table is None:
             raise InputError("lake.join needs a table of the lake: its name, or a hit.")
-        return join_with(self.segments, data, table, on, how, mapping=mapping)
+        request = JoinRequest(
+            paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate,
+            seconds, max_rows, max_growth,
+        )  # fmt: skip
+        if isinstance(table, Hit):
+            if request.on is None and by is None and prefer is None:
+                return join_hit(self.segments, table, data, request)
+            table = table.table
+        return join_with_lake(self.segments, data, table, request)
+
+    def _join_hit(self, hit: Hit, data: Any, how: str, first: int | None = None) -> JoinResult:
+        return join_hit(self.segments, hit, data, JoinRequest(how=how), first)
 
     def inds(
         self,

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
-from dovetail.api.lake import Column, Lake
-from dovetail.cli.options import json_option
-from dovetail.cli.output import count, print_json, print_table
+from dovetail.api.lake import Lake
+from dovetail.api.tables import Column
+from dovetail.cli.options import arguments, index_option, json_option, split_index
+from dovetail.cli.output import count, note, print_json, print_table
 
 
 @click.command("columns", short_help="Show the columns of a table and what is in them.")
-@click.argument("index", type=click.Path(path_type=Path))
-@click.argument("table")
+@arguments("TABLE")
+@index_option
 @json_option
-def columns_command(index: Path, table: str, as_json: bool) -> int:
+def columns_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
     """Show the columns of TABLE and what is in them.
 
     Nulls, distinct values and uniqueness are counted after normalisation, as a join would see them. A column is a
@@ -26,14 +27,15 @@ def columns_command(index: Path, table: str, as_json: bool) -> int:
     Example:
       dovetail columns ./idx geo/countries.csv
     """
-    found = Lake(index).table(table)
+    folder, (table,) = split_index(index, arguments, ("TABLE",))
+    found = Lake(folder).table(table)
     if as_json:
         print_json(found.columns.to_dicts())
     elif found.error:
         click.echo(f"{found.name} is in the index as a skipped file: {found.error}.")
     else:
         ragged = f" ({count(found.record.ragged_rows, 'ragged row')})" if found.record.ragged_rows else ""
-        click.echo(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")
+        note(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")
         print_table(
             ("column", "type", "nulls", "distinct", "unique", "length", "range", "such as"),
             [_line(column) for column in found.columns],

@@ -6,23 +6,24 @@ from pathlib import Path
 
 import click
 
-from dovetail.api.lake import ColumnLine, Lake, Occurrence
-from dovetail.cli.options import json_option
-from dovetail.cli.output import count, print_json, print_table, wider
+from dovetail.api.lake import Lake
+from dovetail.api.tables import ColumnLine, Occurrence
+from dovetail.cli.options import arguments, index_option, json_option, split_index
+from dovetail.cli.output import count, note, print_json, print_table, wider
 from dovetail.errors import InputError
 from dovetail.results import Rows
 
 
 @click.command("find", short_help="Show where a value occurs, or which columns have a name.")
-@click.argument("index", type=click.Path(path_type=Path))
-@click.argument("value", required=False)
+@arguments("[VALUE]")
+@index_option
 @click.option("--column", "pattern", metavar="PATTERN", help="Find columns by name (a glob) instead of a value.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=50, show_default=True,
+    "-k", type=click.IntRange(min=1), default=50, show_default=True,
     help="How many lines to print; --json prints all.",
 )  # fmt: skip
 @json_option
-def find_command(index: Path, value: str | None, pattern: str | None, limit: int, as_json: bool) -> int:
+def find_command(arguments: tuple[str, ...], index: Path | None, pattern: str | None, k: int, as_json: bool) -> int:
     """Show where VALUE occurs in INDEX, or which columns have a name.
 
     VALUE is read as each column reads its own: in a column of numbers 7.0 finds 7, and case does not matter in text.
@@ -33,9 +34,11 @@ def find_command(index: Path, value: str | None, pattern: str | None, limit: int
       dovetail find ./idx Zürich
       dovetail find ./idx --column '*country*'
     """
+    folder, given = split_index(index, arguments, ("[VALUE]",))
+    value = given[0] if given else None
     if (value is None) == (pattern is None):
         raise InputError("Give either a value or --column PATTERN, as in: dovetail find ./idx Zürich")
-    lake = Lake(index)
+    lake = Lake(folder)
     found: Rows[Occurrence] | Rows[ColumnLine]
     found = lake.find(value) if value is not None else lake.find_columns(str(pattern))
     if as_json:
@@ -43,14 +46,14 @@ def find_command(index: Path, value: str | None, pattern: str | None, limit: int
         return 0 if found else 1
     if not found:
         if value is not None:
-            click.echo(f"No column of {index} holds {value!r}.")
+            click.echo(f"No column of {folder} holds {value!r}.")
         else:
-            click.echo(f"No column of {index} is called {pattern!r}.{wider(str(pattern), lake.find_columns)}")
+            click.echo(f"No column of {folder} is called {pattern!r}.{wider(str(pattern), lake.find_columns)}")
         return 1
-    rows = [tuple(row.to_dict().values()) for row in found[:limit]]
+    rows = [tuple(row.to_dict().values()) for row in found[:k]]
     print_table(
         list(found[0].to_dict()), rows, numbers=("rows", "nulls", "distinct"), loose={"table": 30, "column": 16}
     )
-    if len(found) > limit:
-        click.echo(f"… and {count(len(found) - limit, 'more column')}; --limit {len(found)} shows all.")
+    if len(found) > k:
+        note(f"… and {count(len(found) - k, 'more column')}; -k {len(found)} shows all.")
     return 0

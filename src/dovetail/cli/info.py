@@ -8,23 +8,25 @@ from typing import Any
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
+from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, print_json, size
 
 _MANY_SEGMENTS = 16
 
 
 @click.command("info", short_help="Show what an index is made of.")
-@click.argument("index", type=click.Path(path_type=Path))
+@arguments("")
+@index_option
 @json_option
-def info_command(index: Path, as_json: bool) -> None:
+def info_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> None:
     """Show what INDEX is made of: generation, segments, sizes by index, settings.
 
     \b
     Example:
       dovetail info ./idx
     """
-    info = Lake(index).info()
+    folder, _ = split_index(index, arguments)
+    info = Lake(folder).info()
     if as_json:
         print_json(info)
         return
@@ -40,7 +42,7 @@ def info_command(index: Path, as_json: bool) -> None:
     click.echo("Settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
     if info["dead_tables"] or info["segments"] > _MANY_SEGMENTS:
         dead = f"{count(info['dead_tables'], 'removed table')} still on disk. " if info["dead_tables"] else ""
-        click.echo(f"{dead}`dovetail compact {index}` makes it smaller and faster.")
+        click.echo(f"{dead}`dovetail compact {folder}` makes it smaller and faster.")
 
 
 def _root(root: dict[str, Any]) -> str:

@@ -43,9 +43,9 @@ def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] =
         index, given = Path(given[0]), given[1:]
     if len(given) < least:
         required = [name for name in names if not name.startswith("[")]
-        raise InputError(f"{required[len(given)]} is missing.")
+        raise click.UsageError(f"Missing argument '{required[len(given)]}'.", click.get_current_context())
     if len(given) > most:
-        raise InputError(f"There is one argument too many: {given[most]}.")
+        raise click.UsageError(f"Got unexpected extra argument ({given[most]}).", click.get_current_context())
     return index, list(given)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from dovetail._text import table_lines
+from dovetail._text import tab_lines, table_lines
 
 
 def print_json(answer: Any) -> None:
@@ -24,16 +24,19 @@ def print_table(
     numbers: Sequence[str] = (),
     loose: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
-    """A table as wide as the terminal; see `table_lines`."""
-    lines = table_lines(headings, rows, numbers, loose, _page_width())
+    """A table as wide as the terminal; without a terminal, tabs between the cells: another program may read it."""
+    if not sys.stdout.isatty():
+        click.echo("\n".join(tab_lines(headings, rows)))
+        return
+    lines = table_lines(headings, rows, numbers, loose, shutil.get_terminal_size().columns)
     click.echo(click.style(lines[0], bold=True))
     for line in lines[1:]:
         click.echo(line)
 
 
-def _page_width() -> int:
-    """Without a terminal nothing is shortened: another program may read it."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+def note(text: str) -> None:
+    """A line beside a table: on the error stream where the table goes to another program."""
+    click.echo(text, err=not sys.stdout.isatty())
 
 
 def wider(pattern: str, finds: Callable[[str], object]) -> str:
@@ -44,8 +47,8 @@ def wider(pattern: str, finds: Callable[[str], object]) -> str:
     return ""
 
 
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(number: float) -> str:

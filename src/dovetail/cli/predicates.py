@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from dovetail.api.join import predicates
+from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import json_option
 from dovetail.cli.output import print_json, print_table
-from dovetail.join.best_predicate.predicates import SECONDS
 from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
-from dovetail.join.tables import predicates
+from dovetail.join.request import SECONDS
 
 
 @click.command("predicates", short_help="The best ways to join files on equal values.")
@@ -34,12 +35,13 @@ def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: flo
     Example:
       dovetail predicates people.csv orders.csv --prefer compact -k 3
     """
-    found = predicates(*files, prefer=prefer, k=k, seconds=seconds)
+    with from_standard_input(*files) as tables:
+        found = predicates(*tables, prefer=prefer, k=k, seconds=seconds)
     if as_json:
         listed = [predicate.to_dict() for predicate in found.predicates]
         print_json({"prefer": found.prefer, "complete": found.complete, "predicates": listed})
     elif not len(found):
-        click.echo("Nothing joins: the tables have no columns of equal values.")
+        click.echo("Nothing joins: no columns of equal values connect the tables.")
     else:
         rows = [
             [f"{each.score:,.6g}", f"{each.joined.rows:,}", each.written([Path(file).stem for file in files])]
@@ -47,5 +49,5 @@ def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: flo
         ]
         print_table([found.prefer, "joined rows", "predicate"], rows, (found.prefer, "joined rows"))
         if not found.complete:
-            click.echo(f"The {seconds:g} seconds were over before all others had been ruled out.")
+            click.echo(f"The {seconds:g} seconds were over before all others were ruled out.")
     return 0 if len(found) else 1

@@ -9,32 +9,28 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
-from dovetail.cli.output import print_json, print_table
+from dovetail.cli.files import from_standard_input
+from dovetail.cli.options import index_option, json_option, need_index
+from dovetail.cli.output import note, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
-from dovetail.search.planner import HOWS
+from dovetail.search.request import METHODS
 from dovetail.search.semantic.hit import SemanticHit, write_mapping
-from dovetail.search.transform.hit import TransformedHit
 
 
 @click.command("search", short_help="Find the tables that join with mine.")
 @click.argument("query")
-@click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
+@index_option
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of mine to join on, or several together; without it, each is tried."
 )
+@click.option("--by", type=click.Choice(METHODS), default=METHODS[0], show_default=True, help="The method.")
 @click.option("--threshold", metavar="SHARE", help="Every column that holds at least this share of mine, e.g. 0.7.")
 @click.option(
-    "--how",
-    type=click.Choice(HOWS),
-    default=HOWS[0],
-    show_default=True,
-    help="By equal values, after a transformation of one side, or by near values.",
+    "--min-similarity", metavar="NUMBER", help="With --by semantic: how similar values must be; 0.94 without it."
 )
-@click.option("--tau", metavar="SHARE", help="With --how semantic: how far apart values may be; 0.06 without it.")
 @click.option(
-    "--mapping", type=click.Path(path_type=Path), help="With --how semantic: write which values match, as CSV."
+    "--mapping", type=click.Path(path_type=Path), help="With --by semantic: write which values match, as CSV."
 )
 @click.option("-k", "k", type=int, help="How many hits; 10 without it.")
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
@@ -45,11 +41,11 @@ from dovetail.search.transform.hit import TransformedHit
 @json_option
 def search_command(
     query: str,
-    index: Path,
+    index: Path | None,
     on: str | None,
+    by: str,
     threshold: str | None,
-    how: str,
-    tau: str | None,
+    min_similarity: str | None,
     mapping: Path | None,
     k: int | None,
     tables: tuple[str, ...],
@@ -59,70 +55,78 @@ def search_command(
     explain: int | None,
     as_json: bool,
 ) -> int:
-    """Find the tables of INDEX that join with QUERY (a file, or a table of the lake), exactly.
+    """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
 
     By default the columns that share most values are found (JOSIE); with --threshold all that hold a share of mine.
-    Several columns, with commas, must match together, row by row (MATE); any columns of a table may stand for them.
-    With --how transform, tables are found whose values can be made of mine, or mine of theirs, by a program that is
+    Several columns, with commas, must match together, row by row, in whichever columns of a table (MATE).
+    With --by transform, tables are found whose values can be made of mine, or mine of theirs, by a program that is
     learned (Auto-Join): first and last names that are e-mail addresses there.
-    With --how semantic values match that are spelt or meant alike (PEXESO): all columns are found in which 60 % of my
-    rows have a match, or what --threshold or -k say; numbers and short codes only match their equals.
+    With --by semantic, values match that are similar in spelling or meaning (PEXESO): all columns are found in which
+    60 % of my rows have a match, or what --threshold or -k say; numbers and short codes only match their equals.
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json it gives only that.
 
     \b
     Example:
       dovetail search sales.csv --on country --index ./idx
       dovetail search weather.csv --on city,date --index ./idx
-      dovetail search staff.csv --on name --how transform --index ./idx
-      dovetail search hotels.csv --on address --how semantic --index ./idx
+      dovetail search staff.csv --on name --by transform --index ./idx
+      dovetail search hotels.csv --on address --by semantic --index ./idx
     """
-    lake = Lake(index)
-    search = functools.partial(
-        lake.search,
-        query,
-        on,
-        k,
-        how=how,
-        tau=tau,
-        threshold=threshold,
-        tables=tables,
-        min_overlap=min_overlap,
-        include_self=include_self,
-    )
-    if mapping and how != "semantic":
-        raise InputError("--mapping is for search by spelling or meaning: add --how semantic.")
-    hits = search(fast=fast)
-    if mapping:
-        write_mapping(hits, mapping)
-    if explain is not None:
-        click.echo(_chosen(hits, explain).explain())
-    elif as_json:
-        print_json(hits.to_json())
-    elif fast:
-        hits = _refined(hits, search(), query, index)
-    else:
-        _say(hits, query, index)
+    if mapping and by != "semantic":
+        raise InputError("--mapping needs --by semantic.")
+    folder = need_index(index)
+    with from_standard_input(query) as (data,):
+        search = functools.partial(
+            Lake(folder).search,
+            data,
+            on,
+            k,
+            by=by,
+            min_similarity=min_similarity,
+            threshold=threshold,
+            tables=tables,
+            min_overlap=min_overlap,
+            include_self=include_self,
+        )
+        hits = search(fast=fast)
+        if mapping:
+            write_mapping(hits, mapping)
+        if explain is not None:
+            _explain(_chosen(hits, explain), as_json)
+        elif as_json:
+            print_json(hits.to_json())
+        elif fast:
+            hits = _refined(hits, search(), query, folder)
+        else:
+            _say(hits, query, folder)
     return 0 if hits else 1
+
+
+def _explain(hit: Hit, as_json: bool) -> None:
+    if as_json:
+        print_json({**hit.to_dict(), "explanation": hit.explain()})
+    else:
+        click.echo(hit.explain())
 
 
 def _say(hits: Hits, query: str, index: Path) -> None:
     if hits:
         _print(hits)
-        click.echo(_next(query, index, hits[0]))
+        note(_next(query, index, hits[0]))
     else:
         click.echo(hits.sentence + _hint(hits))
     if hits.note:
-        click.echo(hits.note)
+        note(hits.note)
 
 
-def _refined(about: Hits, exact: Hits, query: str, index: Path) -> Hits:
+def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:
     """Say what the sketches found and what the exact answer changes; return the latter."""
-    pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (about, exact)]
-    if about:
-        _print(about)
+    pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (sketched, exact)]
+    if sketched:
+        _print(sketched)
     else:
         click.echo("The sketches find nothing.")
-    if about and pairs[0] == pairs[1]:
+    if sketched and pairs[0] == pairs[1]:
         click.echo(f"The exact answer is the same.\n{_next(query, index, exact[0])}")
     else:
         click.echo("The exact answer:")
@@ -143,19 +147,20 @@ def _print(hits: Hits) -> None:
 
 def _next(query: str, index: Path, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
-    if isinstance(hit, TransformedHit | SemanticHit):
-        how = ["--on", ",".join(hit.on), "--by", "semantic" if isinstance(hit, SemanticHit) else "transform"]
-    else:
-        how = ["--on", ",".join(f"{mine}={theirs}" for mine, theirs in zip(hit.on, hit.columns, strict=True))]
-    command = ["dovetail", "join", query, hit.table, "--index", str(index), *how, "-o", "joined.parquet"]
-    return f"Try:  {shlex.join(command)}"
+    theirs = hit.columns * len(hit.on) if len(hit.columns) == 1 else hit.columns
+    on = ",".join(f"{mine}={other}" for mine, other in zip(hit.on, theirs, strict=True))
+    method = [] if hit.by == "equal" else ["--by", hit.by]
+    if isinstance(hit, SemanticHit):
+        method += ["--min-similarity", f"{hit.min_similarity:g}"]
+    command = ["dovetail", "join", query, hit.table, "--index", str(index), "--on", on, *method]
+    return f"Try:  {shlex.join([*command, '-o', 'joined.parquet'])}"
 
 
 def _hint(hits: Hits) -> str:
     """How to see what was not good enough."""
-    if hits.how == "semantic":
-        return "\nTry a lower --threshold, or a larger --tau (at most 0.1)."
+    if hits.by == "semantic":
+        return "\nTry a lower --threshold, or a lower --min-similarity (at least 0.9)."
     least = min((hit.overlap for hit in hits.nearest), default=0)
-    if hits.how == "containment" and least:
+    if hits.question == "containment" and least:
         return "\nTry a lower --threshold."
     return f"\nTry --min-overlap {least} to see them, or --on COLUMN to search with one column." if least > 1 else ""

@@ -1,15 +1,13 @@
-"""Which rows of two tables mean the same: each value goes to the nearest of the other side, if it is the nearest back.
+"""Which values of two columns mean the same, by their vectors. An embedder makes them, as for search.
 
-Sparse vectors are weighed by how rare their dimensions are in the two tables: "league" tells no leagues apart.
-
-The columns are found where nobody names them: of text columns whose values are near, the pair that joins most values,
-each with one only, as likeness has it. An embedder makes the vectors, as for search; values that are equal match
-whatever they are.
+With `min_similarity`, each value joins its nearest of the right column that is at least so similar, as search counts
+it. Without it, values join that are each other's nearest by a margin; sparse vectors are then weighed by how rare
+their dimensions are in the two tables, because "league" distinguishes no leagues. Equal values always join.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,63 +15,69 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
-from dovetail.indexes.pexeso.core import Parameters, Space, texts_among
+from dovetail.errors import InputError
+from dovetail.indexes.pexeso.core import MOST_TAU, Parameters, Space, distance_of, texts_among
 from dovetail.indexes.pexeso.memory import Near, by_rarity
-from dovetail.similar.columns import one_to_one, tried
+from dovetail.join.keys import JoinKeys, mapped_keys
+from dovetail.similar.columns import one_to_one
+from dovetail.tables.column_names import Pair
+from dovetail.tables.input_table import InputColumn, InputTable
 
-Columns = Mapping[str, Sequence[str | None]]
-
+# Chosen on the semantic and fuzzy development pairs (benchmarks/semantic/quality.py).
 _FARTHEST = 0.076  # of values that are each other's nearest: may be more than what search counts
 _SEEN = 0.08  # how far neighbours are looked for
 _MARGIN = 0.95  # of the square of the distance to the second nearest: the nearest must be nearer than that
 _SAMPLE = 2_000  # values of a column that are compared to pair the columns
+_TRIED = (5_000, 50_000)  # values of the smaller and of the larger column, to choose between pairs of columns
 _LEAST_TEXTS = 0.5  # of a column's values, to be tried
 
-
-@dataclass(frozen=True)
-class SemanticPairs:
-    """The columns that were compared and the pairs of rows that match, from the left to the right."""
-
-    left_column: str
-    right_column: str
-    rows: list[tuple[int, int]]
+ValuePair = tuple[int, int, float]
+"""Positions among the tokens of both columns, and how far apart they are."""
 
 
-def semantic_pairs(
-    left: Columns, right: Columns, on: tuple[str, str] | None = None, space: Space | None = None
-) -> SemanticPairs | None:
-    """Null where no column of either side holds texts."""
+def semantic_keys(
+    left: InputTable, right: InputTable, on: Pair | None, space: Space | None, min_similarity: float | None
+) -> tuple[Pair, JoinKeys] | None:
+    """The columns, which are found where none are named, and the keys; None where no column of either has texts."""
+    if min_similarity is not None and distance_of(min_similarity) > MOST_TAU:
+        raise InputError(f"`min_similarity` is {min_similarity:g}; by meaning it must be at least {1 - MOST_TAU:g}.")
     space = space or Parameters.chosen().space()
-    chosen = on or _likely(left, right, space)
-    if chosen is None:
+    pair = on or _likely_columns(left, right, space)
+    if pair is None:
         return None
-    mine, theirs = _Side.of(left[chosen[0]]), _Side.of(right[chosen[1]])
-    values = _matches(mine.tokens, theirs.tokens, space)
-    rows = [(a, b) for value, other in values for a in mine.rows[value] for b in theirs.rows[other]]
-    return SemanticPairs(*chosen, sorted(rows))
+    mine, theirs = left.column(pair[0]).tokens, right.column(pair[1]).tokens
+    if min_similarity is None:
+        found = _mutual(mine, theirs, space)
+    else:
+        found = _nearest_within(mine, theirs, space, distance_of(min_similarity))
+    one, other = mine.to_pylist(), theirs.to_pylist()
+    return pair, mapped_keys(left, right, pair, {one[a]: (other[b], 1.0 - distance) for a, b, distance in found})
 
 
-@dataclass(frozen=True)
-class _Side:
-    """The distinct values of a column, folded, and the rows that hold each."""
-
-    tokens: pa.LargeStringArray
-    rows: list[list[int]]
-
-    @classmethod
-    def of(cls, values: Sequence[str | None]) -> _Side:
-        rows: dict[str, list[int]] = {}
-        for row, value in enumerate(values):
-            if value is not None and (token := " ".join(value.casefold().split())):
-                rows.setdefault(token, []).append(row)
-        return cls(pa.array(list(rows), pa.large_string()), list(rows.values()))
-
-
-def _matches(mine: pa.Array, theirs: pa.Array, space: Space) -> list[tuple[int, int]]:
-    """Pairs of places: equal values, then those that are each other's nearest by a margin."""
+def _equal(mine: pa.Array, theirs: pa.Array) -> list[ValuePair]:
     places = {token: place for place, token in enumerate(theirs.to_pylist())}
-    pairs = [(value, places[token]) for value, token in enumerate(mine.to_pylist()) if token in places]
-    equal = {value for value, _ in pairs}
+    return [(value, places[token], 0.0) for value, token in enumerate(mine.to_pylist()) if token in places]
+
+
+def _nearest_within(mine: pa.Array, theirs: pa.Array, space: Space, tau: float) -> list[ValuePair]:
+    """Each value of mine with its nearest; of equally near ones the first by name, as in search."""
+    pairs = _equal(mine, theirs)
+    texts = [np.flatnonzero(texts_among(side)) for side in (mine, theirs)]
+    by_name = texts[1][np.argsort(np.array(theirs.take(pa.array(texts[1])).to_pylist(), object), kind="stable")]
+    queries, others, distances = Near(space.vectors(theirs.take(pa.array(by_name))), space).within(
+        space.vectors(mine.take(pa.array(texts[0]))), tau
+    )
+    equal = {value for value, *_ in pairs}
+    for query, near in _nearest(queries, others, distances).items():
+        if int(texts[0][query]) not in equal:
+            pairs.append((int(texts[0][query]), int(by_name[near.place]), near.distance))
+    return pairs
+
+
+def _mutual(mine: pa.Array, theirs: pa.Array, space: Space) -> list[ValuePair]:
+    """Equal values, then those that are each other's nearest by a margin."""
+    pairs = _equal(mine, theirs)
+    equal = {value for value, *_ in pairs}
     texts = [np.flatnonzero(texts_among(side)) for side in (mine, theirs)]
     one, other = (space.vectors(side.take(pa.array(at))) for side, at in zip((mine, theirs), texts, strict=True))
     one, other = by_rarity(one, other, space.embedder.dimension)
@@ -84,7 +88,7 @@ def _matches(mine: pa.Array, theirs: pa.Array, space: Space) -> list[tuple[int, 
         if value not in equal and near.distance <= _FARTHEST and back[near.place].place == value:
             second = min(near.second, back[near.place].second)
             if near.distance**2 <= _MARGIN * second**2:
-                pairs.append((value, near.place))
+                pairs.append((value, near.place, near.distance))
     return pairs
 
 
@@ -105,28 +109,33 @@ def _nearest(queries: Array, others: Array, distances: Array) -> dict[int, _Near
     return {query: _Nearest(*near) for query, near in zip(found.tolist(), nearest, strict=True)}
 
 
-def _likely(left: Columns, right: Columns, space: Space) -> tuple[str, str] | None:
-    """Of the columns that are near, the pair that joins most values, each with one only: it tells most rows apart."""
+def _likely_columns(left: InputTable, right: InputTable, space: Space) -> Pair | None:
+    """Of the columns that are near, the pair that joins most values, each with one only."""
     pairs = one_to_one(_near_columns(left, right, space))
     if len(pairs) < 2:
         return pairs[0] if pairs else None
-    some, others = tried(left, right)
-    return max(pairs, key=lambda pair: len(_matches(*_tokens(some[pair[0]], others[pair[1]]), space)))
+    return max(pairs, key=lambda pair: len(_mutual(*_samples(left.column(pair[0]), right.column(pair[1])), space)))
 
 
-def _tokens(mine: Sequence[str | None], theirs: Sequence[str | None]) -> tuple[pa.Array, pa.Array]:
-    return _Side.of(mine).tokens, _Side.of(theirs).tokens
+def _samples(mine: InputColumn, theirs: InputColumn) -> tuple[pa.Array, pa.Array]:
+    """Some values of the smaller column, which look for theirs in more of the larger one."""
+    sizes = _TRIED if mine.size <= theirs.size else _TRIED[::-1]
+    return _sample(mine, sizes[0]), _sample(theirs, sizes[1])
 
 
-def _near_columns(left: Columns, right: Columns, space: Space) -> list[tuple[str, str]]:
+def _sample(column: InputColumn, most: int) -> pa.Array:
+    return column.tokens.take(pa.array(np.arange(column.size)[:: -(-column.size // most) or 1]))
+
+
+def _near_columns(left: InputTable, right: InputTable, space: Space) -> list[Pair]:
     """Pairs of columns that are mostly texts; those first whose values have most near ones on both sides."""
-    sides = [_texts(side) for side in (left, right)]
+    mine, theirs = (_texts(table.columns) for table in (left, right))
     scored = []
-    for theirs, right_tokens in sides[1].items():
-        texts = Near(space.vectors(right_tokens.sample), space)
-        for mine, left_tokens in sides[0].items():
-            queries, others, _ = texts.within(space.vectors(left_tokens.sample), _FARTHEST)
-            scored.append((left_tokens.share(queries) * right_tokens.share(others), mine, theirs))
+    for name, texts in theirs.items():
+        near = Near(space.vectors(texts.sample), space)
+        for my_name, my_texts in mine.items():
+            queries, others, _ = near.within(space.vectors(my_texts.sample), _FARTHEST)
+            scored.append((my_texts.share(queries) * texts.share(others), my_name, name))
     return [(mine, theirs) for score, mine, theirs in sorted(scored, key=lambda one: -one[0]) if score > 0]
 
 
@@ -137,19 +146,18 @@ class _Texts:
     sample: pa.LargeStringArray
     filled: float
 
-    def share(self, met: Array) -> float:
-        """Of the rows that a column of so many distinct values tells apart, those with a match."""
-        return self.filled * len(np.unique(met)) / len(self.sample)
+    def share(self, matched: Array) -> float:
+        """Of the rows that a column of so many distinct values distinguishes, those with a match."""
+        return self.filled * len(np.unique(matched)) / len(self.sample)
 
 
-def _texts(side: Columns) -> dict[str, _Texts]:
+def _texts(columns: Sequence[InputColumn]) -> dict[str, _Texts]:
     """The columns that are mostly texts."""
     found = {}
-    for name, values in side.items():
-        tokens = _Side.of(values).tokens
-        marks = texts_among(tokens)
-        if len(tokens) and marks.mean() >= _LEAST_TEXTS:
+    for column in columns:
+        marks = texts_among(column.tokens)
+        if column.is_text and column.size and marks.mean() >= _LEAST_TEXTS:
             texts = np.flatnonzero(marks)
             step = -(-len(texts) // _SAMPLE)
-            found[name] = _Texts(tokens.take(pa.array(texts[::step])), len(texts) / len(values))
+            found[column.name] = _Texts(column.tokens.take(pa.array(texts[::step])), len(texts) / column.rows)
     return found

@@ -16,7 +16,7 @@ import pyarrow as pa
 from dovetail._spark.session import spark_session
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
-from dovetail.join.joined import MOST_ROWS, check_kind
+from dovetail.join.request import MAX_ROWS, SUFFIX, kind_of_join
 from dovetail.join.sql import result_names
 from dovetail.lake.layout import Layout, Part
 from dovetail.lake.reader import detect_layout, read, split
@@ -46,18 +46,22 @@ class SparkJoin:
     rows: int
     output: str
 
+    @property
     def report(self) -> dict[str, Any]:
-        return {"way": "given", **vars(self)}
+        """The keys of every join's report that a join on Spark knows."""
+        pairs = [{"left": left, "right": right} for left, right in self.on]
+        columns = {"left_columns": [left for left, _ in self.on], "right_columns": [right for _, right in self.on]}
+        return {"by": "equal", **vars(self), "on": pairs, **columns, "why": "The columns were given."}
 
 
 def join_on_spark(
-    left: str | Path, right: str | Path, on: Names, how: str, output: Path, master: str, most_rows: int = MOST_ROWS
+    left: str | Path, right: str | Path, on: Names, how: str, output: Path, master: str, max_rows: int = MAX_ROWS
 ) -> SparkJoin:
-    check_kind(how)
+    how = kind_of_join(how)
     if output.suffix not in WRITERS:
         raise InputError(f"Spark writes {' and '.join(WRITERS)}, not {output.suffix or 'a file without suffix'}.")
     if output.exists():
-        raise InputError(f"{output} is there already: Spark writes a new folder.")
+        raise InputError(f"{output} exists; Spark writes a new folder.")
     files = [_File(Path(path)) for path in (left, right)]
     pairs = column_pairs(on, *(list(file.layout.columns) for file in files))
     for pair in pairs:
@@ -73,8 +77,8 @@ def join_on_spark(
         ]
         counts = _counts(frames, len(pairs))
         rows = _rows(counts, how)
-        if rows > most_rows:
-            raise InputError(f"Stopped before joining: the join would have {rows:,} rows, more than {most_rows:,}.")
+        if rows > max_rows:
+            raise InputError(f"Stopped before joining: {rows:,} rows are more than the {max_rows:,} of `max_rows`.")
         _write(_joined(frames, files, len(pairs), how), output)
     return SparkJoin(tuple(pairs), how, *counts[:4], rows, str(output))
 
@@ -176,7 +180,7 @@ def _joined(frames: list[DataFrame], files: list[_File], keys: int, how: str) ->
     sides = ("l",) if how in ("semi", "anti") else ("l", "r")
     order = [f.col(f"{side}_{name}").asc_nulls_last() for side in sides for name in ("part", "row")]
     mine, theirs = (list(file.layout.columns) for file in files)
-    names = {"l": mine, "r": result_names(mine, theirs)}
+    names = {"l": mine, "r": result_names(mine, theirs, SUFFIX)}
     columns = [f.col(f"{side}_c{n}").alias(name) for side in sides for n, name in enumerate(names[side])]
     return joined.orderBy(*order).select(*columns)
 

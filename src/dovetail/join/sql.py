@@ -16,7 +16,7 @@ import pyarrow.parquet
 from dovetail._types import Array
 from dovetail.catalog.profile import count_values
 from dovetail.normalise import tokens
-from dovetail.tables.side import Side
+from dovetail.tables.input_table import InputTable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -34,53 +34,55 @@ _EXPRESSIONS = (
 _MOST_MARKERS = 20  # values that mean null, and would join
 _MOST_VALUES = 1_000  # that are listed
 _PLAIN_ENCODINGS = ("utf-8", "utf-8-sig", "utf8", "ascii")
-_SUFFIX = "_right"
 
 
 def join_sql(
-    left: Side,
-    right: Side,
+    left: InputTable,
+    right: InputTable,
     matches: tuple[Array, Array],
-    on: Sequence[tuple[str, str]],
+    columns: tuple[tuple[str, ...], tuple[str, ...]],
     how: str,
-    reads: tuple[tuple[str, ...], tuple[str, ...]] | None,
+    equal: bool,
+    suffix: str,
 ) -> str | None:
-    """`reads` are the columns of either side whose values decide, where these need not be equal.
+    """`columns` of both tables decide; `equal`, whether their values are equal after normalisation.
 
-    None where DuckDB cannot read a side as we do, or too many values would have to be listed.
+    None where DuckDB cannot read a table as we do, or too many values would have to be listed.
     """
-    if not all(_is_readable(side) for side in (left, right)):
+    if not all(columns) or not all(_is_readable(side) for side in (left, right)):
         return None
-    if reads is None:
-        conditions = [_condition(left, right, *pair) for pair in on]
+    if equal:
+        conditions = [_condition(left, right, *pair) for pair in zip(*columns, strict=True)]
         if all(conditions):
             texts = [_read(side) for side in (left, right)]
-            return _query(left, right, texts, " AND ".join(str(each) for each in conditions), how)
-        reads = tuple(dict.fromkeys(a for a, _ in on)), tuple(dict.fromkeys(b for _, b in on))
-    listed = _listed(left, right, matches, reads)
+            return _query(left, right, texts, " AND ".join(str(each) for each in conditions), how, suffix)
+    if not len(matches[0]):
+        return None
+    names = tuple(dict.fromkeys(columns[0])), tuple(dict.fromkeys(columns[1]))
+    listed = _listed(left, right, matches, names)
     if listed is None:
         return None
-    texts = [_keyed(side, names, values) for side, names, values in zip((left, right), reads, listed, strict=True)]
-    return _query(left, right, texts, "l._key = r._key", how)
+    texts = [_keyed(side, of, values) for side, of, values in zip((left, right), names, listed, strict=True)]
+    return _query(left, right, texts, "l._key = r._key", how, suffix)
 
 
-def result_names(left: Sequence[str], right: Iterable[str]) -> list[str]:
-    """The right table's columns in the joined table: those that clash get a suffix."""
+def result_names(left: Sequence[str], right: Iterable[str], suffix: str) -> list[str]:
+    """The right table's columns in the joined table: those that clash get the suffix."""
     taken = set(left)
     names = []
     for name in right:
         while name in taken:
-            name += _SUFFIX
+            name += suffix
         taken.add(name)
         names.append(name)
     return names
 
 
-def _query(left: Side, right: Side, texts: list[str], condition: str, how: str) -> str:
+def _query(left: InputTable, right: InputTable, texts: list[str], condition: str, how: str, suffix: str) -> str:
     columns = [f"l.{_name(name)}" for name in left.names]
     order = "l._row"
     if how not in ("semi", "anti"):
-        renamed = zip(right.names, result_names(left.names, right.names), strict=True)
+        renamed = zip(right.names, result_names(left.names, right.names, suffix), strict=True)
         columns += [f"r.{_name(name)}" + (f" AS {_name(new)}" if new != name else "") for name, new in renamed]
         order += ", r._row"
     return (
@@ -89,11 +91,11 @@ def _query(left: Side, right: Side, texts: list[str], condition: str, how: str) 
     )
 
 
-def _read(side: Side) -> str:
+def _read(side: InputTable) -> str:
     return f"SELECT row_number() OVER () AS _row, * FROM {_source(side)}"
 
 
-def _is_readable(side: Side) -> bool:
+def _is_readable(side: InputTable) -> bool:
     """Whether DuckDB finds as many rows in the file. A frame will be a table."""
     import duckdb
 
@@ -111,7 +113,7 @@ def _is_readable(side: Side) -> bool:
             return False
 
 
-def _source(side: Side) -> str:
+def _source(side: InputTable) -> str:
     """A file that DuckDB reads as the same text; of a frame, a table of the side's name."""
     layout = side.layout
     if side.path is None or layout is None:
@@ -134,14 +136,14 @@ def _source(side: Side) -> str:
     return f"read_csv({_text(str(side.path))}, {', '.join(f'{name} = {text}' for name, text in options.items())})"
 
 
-def _is_plain(side: Side) -> bool:
+def _is_plain(side: InputTable) -> bool:
     """Whether DuckDB writes the values as we do."""
     schema = pyarrow.parquet.read_schema(side.path)
     plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_date)
     return schema.names == side.names and all(any(test(kind) for test in plain) for kind in schema.types)
 
 
-def _condition(left: Side, right: Side, mine: str, theirs: str) -> str | None:
+def _condition(left: InputTable, right: InputTable, mine: str, theirs: str) -> str | None:
     """The plainest expression that pairs exactly the values whose tokens are equal."""
     import duckdb
 
@@ -166,9 +168,9 @@ def _condition(left: Side, right: Side, mine: str, theirs: str) -> str | None:
     return None
 
 
-def _values(side: Side, name: str) -> pa.Table:
+def _values(side: InputTable, name: str) -> pa.Table:
     """The distinct values of a column and their tokens."""
-    counted = count_values(side.table.column(name))
+    counted = count_values(side.text.column(name))
     return pa.table({"raw": counted.values, "token": tokens(counted.folded, side.column(name).type)})
 
 
@@ -178,7 +180,7 @@ def _number(connection: DuckDBPyConnection, query: str) -> int:
 
 
 def _listed(
-    left: Side, right: Side, matches: tuple[Array, Array], reads: tuple[tuple[str, ...], tuple[str, ...]]
+    left: InputTable, right: InputTable, matches: tuple[Array, Array], reads: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> list[list[tuple[Any, ...]]] | None:
     """The values that joined, each with the number of its group; None where they are many, or no groups."""
     lefts = _distinct(left, reads[0], matches[0])
@@ -199,15 +201,15 @@ def _listed(
     ]
 
 
-def _distinct(side: Side, names: tuple[str, ...], rows: Array) -> tuple[list[tuple[Any, ...]], Array]:
+def _distinct(side: InputTable, names: tuple[str, ...], rows: Array) -> tuple[list[tuple[Any, ...]], Array]:
     """The distinct tuples of values of some rows, and which one each row has."""
-    columns = side.table.select(list(names)).take(pa.array(rows)).to_pydict()
+    columns = side.text.select(list(names)).take(pa.array(rows)).to_pydict()
     numbers: dict[tuple[Any, ...], int] = {}
     places = [numbers.setdefault(key, len(numbers)) for key in zip(*columns.values(), strict=True)]
     return list(numbers), np.array(places, np.int64)
 
 
-def _keyed(side: Side, names: tuple[str, ...], values: list[tuple[Any, ...]]) -> str:
+def _keyed(side: InputTable, names: tuple[str, ...], values: list[tuple[Any, ...]]) -> str:
     rows = ", ".join(f"({', '.join(_literals(row))})" for row in values)
     heads = ", ".join([*(f"v{place}" for place in range(len(names))), "_key"])
     equal = " AND ".join(f"t.{_name(name)} IS NOT DISTINCT FROM k.v{place}" for place, name in enumerate(names))

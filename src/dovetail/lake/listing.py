@@ -137,9 +137,9 @@ def _walk(root: Root) -> Iterator[tuple[Path, str]]:
             path = Path(folder, name)
             if name.startswith(".") or not format_of(name):
                 continue
-            refused = _file_link(path, root) if path.is_symlink() else ""
-            if refused is not None:
-                yield path, refused
+            reason = _file_link(path, root) if path.is_symlink() else ""
+            if reason is not None:
+                yield path, reason
         yield from unlisted
         unlisted.clear()
     yield from unlisted

@@ -3,7 +3,7 @@
 list      the driver walks the roots and compares fingerprints
 group     files to be read are parted into groups, one segment each
 batch     a few groups at a time go through Spark:
-            prepare, stage    big tables only: settle, cut, count slices in parallel
+            prepare, stage    big tables only: detect the layout, cut, count slices in parallel
             build             read (or merge what was staged), normalise, index, write the segment
           and are committed, so that a long run that is stopped goes on where it was
 """

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from dovetail._text import table_lines
 from dovetail.results import Rows
 
-if TYPE_CHECKING:
-    from dovetail.join.joined import Joined
-
-_FANS_OUT = 1.05
+_SEVERAL = 1.05  # rows per match that are worth a warning
 _SHOWN_COLUMNS, _EXPLAINED_COLUMNS = 3, 12
 _PREVIEW = 5
 _MANY = 0.5  # of my values, so that one wonders why it is no hit
@@ -22,22 +18,28 @@ NUMBERS = ("#", "covers")
 LOOSE = {"table": 30, "on": 24, "brings": 16}
 
 
+class Joiner(Protocol):
+    """Joins a hit's table to some data; an open lake gives one to its hits."""
+
+    def __call__(self, hit: Hit, data: Any, how: str, first: int | None = None) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Source:
-    """Where a hit comes from: the lake, as what joins with it, and what was searched with."""
+    """Where a hit comes from: what joins it, and what was searched with."""
 
-    join: Callable[..., Joined]  # join_with of an open lake
+    join: Joiner
     data: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hit:
     """A table that joins with mine, and the evidence for it. All numbers are exact."""
 
     rank: int
     table: str
     on: tuple[str, ...]  # my columns
-    columns: tuple[str, ...]  # the table's columns that stand for them
+    columns: tuple[str, ...]  # the table's columns that correspond to them
     score: float
     overlap: int  # distinct values that both have
     containment: float  # the share of my distinct values
@@ -58,41 +60,53 @@ class Hit:
     source: Source | None = field(default=None, repr=False, compare=False)
 
     @property
-    def fans_out(self) -> float:
-        """How many rows come of each of mine that matches; above 1, the join repeats my rows."""
+    def by(self) -> str:
+        """The method that found it, and that joins it."""
+        return "equal"
+
+    @property
+    def rows_per_match(self) -> float:
+        """How many joined rows there are for each row of mine that matches; above 1, the join repeats my rows."""
         return self.joined_rows / self.matched_rows if self.matched_rows else 0.0
 
     @property
     def warning(self) -> str:
         """What to know before joining, or nothing."""
-        if self.fans_out < _FANS_OUT:
+        if self.rows_per_match < _SEVERAL:
             return ""
-        return f"fans out ×{self.fans_out:,.1f}: {self.joined_rows:,} rows from {self.matched_rows:,} of yours"
+        rows = f"{self.joined_rows:,} rows from {self.matched_rows:,} of yours"
+        return f"{self.rows_per_match:,.1f} rows per match: {rows}"
 
-    def join(self, data: Any = None, how: str = "left") -> Any:
+    def join(self, data: Any = None, how: str = "inner") -> Any:
         """The table joined to `data`, or else to what was searched with, as the same kind of frame."""
-        return self._joined(data, how).frame
+        return self._join(data, how).frame
 
     def preview(self, rows: int = _PREVIEW) -> Any:
         """The first joined rows, as the same kind of frame."""
-        return self._joined(None, "inner", rows).frame
+        return self._join(None, "inner", rows).frame
 
-    def _joined(self, data: Any, how: str, first: int | None = None) -> Joined:
+    def _join(self, data: Any, how: str, first: int | None = None) -> Any:
         if self.source is None:
-            raise ValueError("this hit is of no lake; search with Lake.search")
-        mine = self.source.data if data is None else data
-        return self.source.join(mine, self.table, self.way, how, first)
+            raise ValueError("this hit belongs to no lake; search with Lake.search")
+        return self.source.join(self, self.source.data if data is None else data, how, first)
 
     @property
-    def way(self) -> Any:
-        """How the two join: pairs of columns."""
+    def pairs(self) -> list[tuple[str, str]]:
+        """My columns and theirs."""
         return list(zip(self.on, self.columns, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         fields = {name: value for name, value in vars(self).items() if name != "source"}
         lists = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}
         shares = {name: round(fields[name], 6) for name in ("score", "containment", "jaccard")}
-        return {**fields, **lists, **shares, "fans_out": round(self.fans_out, 3), "warning": self.warning or None}
+        several = {"rows_per_match": round(self.rows_per_match, 3), "warning": self.warning or None}
+        return {**fields, "by": self.by, **lists, **shares, **several}
+
+    def __repr__(self) -> str:
+        return f"<Hit {self.rank}: {self.explain()}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.explain())}</pre>"
 
     def explain(self) -> str:
         """Why this is a hit, in a few lines."""
@@ -130,12 +144,13 @@ class Hits(Rows[Hit]):
     """The hits of one search, best first. Shows as a table, or says why there is none."""
 
     def __init__(
-        self, rows: Any, query: str, how: str, exact: bool, seconds: float, nothing: str = "", nearest: Any = (),
-        note: str = "",
+        self, rows: Any, query: str, by: str, question: str, exact: bool, seconds: float, nothing: str = "",
+        nearest: Any = (), note: str = "",
     ) -> None:  # fmt: skip
         super().__init__(rows)
         self.query = query
-        self.how = how
+        self.by = by  # the method: equal, transform or semantic
+        self.question = question  # overlap, containment, keys, transform or semantic
         self.exact = exact  # whether nothing can be missing; the numbers of a hit are exact in any case
         self.seconds = seconds
         self.nothing = nothing  # where there are no hits: that there are none
@@ -145,7 +160,9 @@ class Hits(Rows[Hit]):
     def of(self, source: Source) -> Hits:
         """The same hits, which can be joined."""
         bound = [[replace(hit, source=source) for hit in hits] for hits in (self, self.nearest)]
-        return Hits(bound[0], self.query, self.how, self.exact, self.seconds, self.nothing, bound[1], self.note)
+        return Hits(
+            bound[0], self.query, self.by, self.question, self.exact, self.seconds, self.nothing, bound[1], self.note
+        )
 
     @property
     def sentence(self) -> str:
@@ -165,10 +182,11 @@ class Hits(Rows[Hit]):
     def to_json(self) -> dict[str, Any]:
         return {
             "query": self.query,
-            "how": self.how,
+            "by": self.by,
+            "question": self.question,
             "exact": self.exact,
             "seconds": round(self.seconds, 6),
-            **({"note": self.note or None} if self.how == "semantic" else {}),
+            "note": self.note or None,
             "hits": self.to_dicts(),
         }
 

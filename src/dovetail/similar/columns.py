@@ -1,6 +1,7 @@
-"""Which columns of two tables are compared by likeness: one pair of them, or all that say the same together.
+"""Which columns of two tables are compared by similarity: one pair of them, or all that correspond, together.
 
-The constraints choose (section 4.6): what joins most values, each with one key only, is the better way to compare.
+The constraint chooses (section 4.6 of the thesis): what joins most values, each with one key only, is the better way
+to compare.
 """
 
 from __future__ import annotations
@@ -9,58 +10,76 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from dovetail.similar.matching import fuzzy_matches
+from dovetail.similar.matching import similar_pairs
 from dovetail.similar.texts import words_of
 from dovetail.transform.discover import likely_columns
 
 Columns = Mapping[str, Sequence[str | None]]
+# Chosen with the other constants of similarity on the AutoFJ development sets (docs/benchmarks.md).
 _SAMPLE = 2_000  # distinct values of a column whose words are compared
-_LEAST = 0.1  # of the words that either has, in the geometric mean, that both have
-_SAME_NAME = 0.5  # that columns of one name are more alike
-_TRIED = (5_000, 50_000)  # rows of the smaller and the larger table on which ways are compared
-_KEY_SHARE = 0.8
+_LEAST_COMMON_WORDS = 0.1  # of either column's, in the geometric mean
+_SAME_NAME = 0.5  # what an equal name adds to that
+_TRIED = (5_000, 50_000)  # rows of the smaller and the larger table on which columns are compared
+_KEY_SHARE = 0.8  # of the filled rows that are distinct
 _FILLED_SHARE = 0.5
-_AS_GOOD = 0.95  # of what the best joins: then all columns together, which are less likely alike by chance
+_AS_GOOD = 0.95  # of what the best joins: then all columns together, whose similarity is less likely by chance
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Columns of the source and of the target whose texts are compared; the right table may be the source."""
+class ComparedColumns:
+    """Columns of the source, whose values look for their keys, and of the target, which has the keys."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
-    reversed: bool
+    reversed: bool  # the right table is the source
 
 
-def likely_ways(left: Columns, right: Columns) -> Compared | None:
-    """The columns that join most, of those that are nearly keys alone or together."""
-    turned = _rows(left) > _rows(right)  # the fuller the keys, the clearer that the second is farther
-    source, target = (right, left) if turned else (left, right)
-    pairs = aligned(source, target)
-    single = [pair for pair in pairs if _is_key(source[pair[0]]) and _is_key(target[pair[1]])]
-    likely = likely_columns(left, right)
-    if likely and likely[2] == turned and likely[:2] not in single:
-        single.append(likely[:2])
+def choose_columns(left: Columns, right: Columns) -> ComparedColumns | None:
+    """The columns that join most, of those that are nearly keys alone or together; None where none correspond."""
+    smaller_first = _rows(left) <= _rows(right)
+    few, many = (left, right) if smaller_first else (right, left)
+    pairs = corresponding(few, many)
+    single = [pair for pair in pairs if _is_key(few[pair[0]]) or _is_key(many[pair[1]])]
+    likely = likely_columns(few, many)
+    if likely and likely not in single:
+        single.append(likely)
     ways = [pairs] * (len(pairs) > 1) + [[pair] for pair in single]
     if not ways:
         return None
-    samples = tried(source, target)
+    samples = sampled_rows(few, many)
     joined = [_joined(*samples, way) for way in ways] if len(ways) > 1 else [1]
-    enough = max(joined) * _AS_GOOD
-    best = 0 if joined[0] >= enough else int(np.argmax(joined))
-    return Compared(tuple(a for a, _ in ways[best]), tuple(b for _, b in ways[best]), turned)
+    best = 0 if joined[0] >= max(joined) * _AS_GOOD else joined.index(max(joined))
+    mine, theirs = tuple(a for a, _ in ways[best]), tuple(b for _, b in ways[best])
+    if has_keys(few, mine, many, theirs):
+        return ComparedColumns(theirs, mine, reversed=smaller_first)
+    return ComparedColumns(mine, theirs, reversed=not smaller_first)
 
 
-def aligned(source: Columns, target: Columns) -> list[tuple[str, str]]:
+def has_keys(table: Columns, names: Sequence[str], other: Columns, other_names: Sequence[str]) -> bool:
+    """Whether a table has the keys that the other's values mean, rather than the other way round.
+
+    The side that repeats no value has them. Where that says nothing, values are looked up from the side of which the
+    greater share finds one clear key: of twenty towns and two hundred spellings of them, a spelling has one nearest
+    town, a town has ten nearest spellings.
+    """
+    mine, theirs = together(table, names), together(other, other_names)
+    unique = _is_key(mine), _is_key(theirs)
+    if unique[0] != unique[1]:
+        return unique[0]
+    few, many = _distinct(mine, _TRIED[0]), _distinct(theirs, _TRIED[0])
+    if not few or not many:
+        return False
+    return len(similar_pairs(many, few).values) / len(many) > len(similar_pairs(few, many).values) / len(few)
+
+
+def corresponding(source: Columns, target: Columns) -> list[tuple[str, str]]:
     """Pairs of columns, each in one pair at most, those with most words in common first."""
     sides = [{name: _words(values) for name, values in side.items()} for side in (source, target)]
     shares = []
     for i, (a, mine) in enumerate(sides[0].items()):
         for j, (b, theirs) in enumerate(sides[1].items()):
             share = len(mine & theirs) / max(1.0, (len(mine) * len(theirs)) ** 0.5)
-            if share >= _LEAST:
+            if share >= _LEAST_COMMON_WORDS:
                 shares.append((-share - _SAME_NAME * (a.casefold() == b.casefold()), i, j, a, b))
     return one_to_one((a, b) for *_, a, b in sorted(shares))
 
@@ -74,8 +93,8 @@ def one_to_one(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def tried(one: Columns, other: Columns) -> tuple[Columns, Columns]:
-    """Rows on which ways are compared: some of the smaller table, which look for theirs in more of the larger one."""
+def sampled_rows(one: Columns, other: Columns) -> tuple[Columns, Columns]:
+    """Some rows of the smaller table, which look for theirs among more of the larger one."""
     fewer, more = _TRIED if _rows(one) <= _rows(other) else _TRIED[::-1]
     return _sampled(one, fewer), _sampled(other, more)
 
@@ -87,8 +106,12 @@ def together(table: Columns, names: Sequence[str]) -> list[str | None]:
 
 def _joined(source: Columns, target: Columns, way: Sequence[tuple[str, str]]) -> int:
     sides = together(source, [a for a, _ in way]), together(target, [b for _, b in way])
-    values, keys = (list(dict.fromkeys(filter(None, side))) for side in sides)
-    return len(fuzzy_matches(values, keys))
+    values, keys = (_distinct(side) for side in sides)
+    return len(similar_pairs(values, keys, one_to_one=True).values)
+
+
+def _distinct(texts: Sequence[str | None], most: int | None = None) -> list[str]:
+    return list(dict.fromkeys(filter(None, texts)))[:most]
 
 
 def _rows(table: Columns) -> int:

@@ -1,29 +1,58 @@
-"""The columns that a user names to join on."""
+"""The columns that a user names to join or to search on, in whichever way they are written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from dovetail.errors import InputError
-from dovetail.transform.transformation import Transformation
+
+T = TypeVar("T")
 
 Pair = tuple[str, str]
 Names = str | Pair | Sequence[str | Pair]
 """My column and theirs; a name that both have, or that is written `mine=theirs`; or several of these."""
-On = Names | Transformation
-"""Columns, or programs that make one side's key of the other's values."""
 
 
-def column_pairs(on: Names, mine: list[str], theirs: list[str]) -> list[Pair]:
-    """What `on` says, in whichever way it is written."""
+def column_pairs(on: Names, mine: Sequence[str], theirs: Sequence[str]) -> list[Pair]:
+    """The pairs of columns that `on` names. Names may hold commas and equals signs themselves."""
     if not on:
-        raise InputError("Name at least one column to join on.")
+        raise InputError("`on` is empty; name at least one column.")
     if isinstance(on, str):
         parts = on.split(",")
-        return _split(parts, mine, theirs) or [_as_pair(part) for part in parts]
+        return _joined_parts(parts, lambda text: _known_pair(text, mine, theirs)) or [_as_pair(part) for part in parts]
     if isinstance(on, tuple) and len(on) == 2 and all(isinstance(name, str) for name in on):
         return [(str(on[0]), str(on[1]))]
     return [(one, one) if isinstance(one, str) else (one[0], one[1]) for one in on]
+
+
+def paired(on: Names | None, left_on: str | Sequence[str] | None, right_on: str | Sequence[str] | None) -> Names | None:
+    """What `on`, or `left_on` and `right_on` as pandas and polars have them, name."""
+    if left_on is None and right_on is None:
+        return on
+    if on is not None:
+        raise InputError("Give either `on`, or `left_on` and `right_on`.")
+    if left_on is None or right_on is None:
+        raise InputError("`left_on` and `right_on` go together.")
+    mine, theirs = ([names] if isinstance(names, str) else list(names) for names in (left_on, right_on))
+    if len(mine) != len(theirs):
+        raise InputError(f"`left_on` names {len(mine)} columns and `right_on` {len(theirs)}; they must be as many.")
+    return list(zip(mine, theirs, strict=True))
+
+
+def column_list(on: str | Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The columns of one table: a list of names, or a text with commas."""
+    if isinstance(on, str):
+        parts = on.split(",")
+        names = _joined_parts(parts, lambda text: _known_name(text, known)) or [part.strip() for part in parts]
+    else:
+        names = list(on)
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise InputError(f"`on` names {twice} twice.")
+    if not names:
+        raise InputError("`on` is empty; name at least one column.")
+    return tuple(names)
 
 
 def _as_pair(written: str) -> Pair:
@@ -31,18 +60,22 @@ def _as_pair(written: str) -> Pair:
     return first, second if equals else first
 
 
-def _split(parts: list[str], mine: list[str], theirs: list[str]) -> list[Pair]:
-    """The parts joined to pairs of known names, the longest first; empty where they cannot be.
+def _known_pair(text: str, mine: Sequence[str], theirs: Sequence[str]) -> Pair | None:
+    signs = [place for place, character in enumerate(text) if character == "="]
+    options = [(text, text), *((text[:place], text[place + 1 :]) for place in signs)]
+    return next(((left, right) for left, right in options if left in mine and right in theirs), None)
 
-    Names may hold commas and equals signs themselves.
-    """
+
+def _known_name(text: str, known: Sequence[str]) -> str | None:
+    return next((name for name in (text, text.strip()) if name in known), None)
+
+
+def _joined_parts(parts: list[str], found: Callable[[str], T | None]) -> list[T]:
+    """The parts put together to known things, the longest first; empty where they cannot be."""
     for size in range(len(parts), 0, -1):
-        written = ",".join(parts[:size])
-        signs = [place for place, character in enumerate(written) if character == "="]
-        options = [(written, written), *((written[:place], written[place + 1 :]) for place in signs)]
-        for left, right in options:
-            if left in mine and right in theirs:
-                rest = _split(parts[size:], mine, theirs)
-                if rest or size == len(parts):
-                    return [(left, right), *rest]
+        first = found(",".join(parts[:size]))
+        if first is not None:
+            rest = _joined_parts(parts[size:], found)
+            if rest or size == len(parts):
+                return [first, *rest]
     return []

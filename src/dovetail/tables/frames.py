@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError
@@ -28,7 +29,7 @@ def to_arrow(data: Any) -> pa.Table:
     if isinstance(data, dict):
         arrays = {str(name): _values(values) for name, values in data.items()}
         if len({len(array) for array in arrays.values()}) > 1:
-            raise InputError("The columns of a table must have as many values each.")
+            raise InputError("The columns of a table must have the same length.")
         return pa.table(arrays)
     if _library(data) == "pandas":
         # By position: a frame may have two columns of one name.
@@ -39,7 +40,7 @@ def to_arrow(data: Any) -> pa.Table:
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
     raise InputError(
-        f"Cannot search with a {type(data).__name__}: give a path, a table of the lake by name, a pandas, polars or "
+        f"A {type(data).__name__} is not a table: give a path, a table of the lake by name, a pandas, polars or "
         "Arrow table, or a list of values."
     )
 
@@ -53,9 +54,11 @@ def like(data: Any, rows: pa.Array, others: pa.Table) -> Any:
     if _library(data) == "pandas":
         import pandas as pd
 
+        if rows.null_count:
+            data = _nullable(data)
         # No row has the number -1: pandas fills those.
         mine = data.set_axis(range(len(data))).reindex(rows.fill_null(-1).to_numpy(zero_copy_only=False))
-        return pd.concat([mine.reset_index(drop=True), others.to_pandas()], axis=1)
+        return pd.concat([mine.reset_index(drop=True), _to_pandas(others)], axis=1)
     table = to_arrow(data).take(rows)
     for name, column in zip(others.column_names, others.columns, strict=True):
         table = table.append_column(name, column)
@@ -66,7 +69,7 @@ def of_kind(data: Any, table: pa.Table) -> Any:
     """A table as the kind of frame that `data` is."""
     library = _library(data)
     if library == "pandas":
-        return table.to_pandas()
+        return _to_pandas(table)
     if library == "polars":
         import polars as pl
 
@@ -76,6 +79,39 @@ def of_kind(data: Any, table: pa.Table) -> Any:
 
         return duckdb.from_arrow(table)
     return table
+
+
+def dates_of_midnights(table: pa.Table) -> pa.Table:
+    """Columns of timestamps that are all at midnight as dates: what pandas and polars make of a column of dates."""
+    for place, column in enumerate(table.columns):
+        if pa.types.is_timestamp(column.type) and column.type.tz is None:
+            dates = column.cast(pa.date32(), safe=False)
+            if pc.all(pc.equal(dates.cast(column.type), column)).as_py() is not False:
+                table = table.set_column(place, table.column_names[place], dates)
+    return table
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    """Whole numbers and truth values stay what they are where some are missing."""
+    import pandas as pd
+
+    kinds = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    frame = table.to_pandas()
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if column.null_count and column.type in kinds:
+            frame.isetitem(place, pd.Series(column.to_pandas(types_mapper=kinds.get), name=name))
+    return frame
+
+
+def _nullable(frame: Any) -> Any:
+    """The frame with types that can hold missing values, where rows of it will be missing."""
+    kinds = {"i": "Int64", "u": "UInt64", "b": "boolean"}
+    wanted = {place: kinds.get(getattr(dtype, "kind", "")) for place, dtype in enumerate(frame.dtypes)}
+    changed = frame.copy(deep=False)
+    for place, kind in wanted.items():
+        if kind and isinstance(frame.dtypes.iloc[place], np.dtype):
+            changed.isetitem(place, frame.iloc[:, place].astype(kind))
+    return changed
 
 
 def typed(table: pa.Table) -> pa.Table:

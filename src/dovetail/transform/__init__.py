@@ -6,13 +6,15 @@ docs/algorithms/auto_join.md.
 
     suffixes     the suffix array of a column, and the longest q-grams that two columns share
     matches      row pairs that are likely to join, grouped by pair of columns
-    operators    what a program is made of
+    program      what a program is made of, and what it makes of a table
     candidates   the operators that could make a part of the wanted values
-    search       the cheapest program that makes all examples
+    learn        the cheapest program that makes all examples
+    coverage     how much of a key a program reaches
     discover     example sets, both directions, ranking by coverage, several programs together
+    composite    programs that make a part of a composite key
 """
 
 from dovetail.transform.discover import Discovery, discover
-from dovetail.transform.operators import Constant, Extract, Program, Split
+from dovetail.transform.program import Constant, Extract, Program, Split
 
 __all__ = ["Constant", "Discovery", "Extract", "Program", "Split", "discover"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.normalise import plain
-from dovetail.transform.operators import Extract, Split
+from dovetail.transform.program import Extract, Split
 
 _RUNS = re.compile(r"[\W_]+")
 _LONGEST_SEPARATOR = 4

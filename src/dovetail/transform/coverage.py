@@ -1,20 +1,32 @@
-"""How much of a table's key a program reaches."""
+"""How much of a table's key a program reaches, and on how many rows of big tables that is measured.
+
+Sampling is that of section 4.5 of the thesis, which prints the two rates swapped.
+"""
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import pyarrow as pa
+
+from dovetail.normalise import fold
 from dovetail.transform.matches import Values, column_values
-from dovetail.transform.operators import Constant, Extract, Program
-from dovetail.transform.text import join_keys
+from dovetail.transform.program import Constant, Extract, Program
 
 _KEY_SHARE = 0.8  # distinct among the values that are there; real keys have a few doubles
 _FILLED_SHARE = 0.5
 _MOST_LEFT = 20_000  # rows of the target among which further examples are looked for
+_EXAMPLES = 4  # T: joinable pairs that the samples must hold
+_SLACK = 0.8  # δ: they do with a probability of at least 1 − exp(−δ²·T/(2(1−δ))) = 99.8%
+_PARTICIPATION = 0.1  # r: of the target's rows that join, at least
+_SMALL = 2_000  # rows: not worth sampling
+SCORED_ROWS = 2_000  # of the source, on which programs are compared
 
 
-class Table:
+class SampledTable:
     """Columns of raw text, and what is worked out about them once. Matches are looked for among the `sampled` rows."""
 
     def __init__(self, columns: Mapping[str, Sequence[str | None]], sampled: Sequence[int] | None = None) -> None:
@@ -42,14 +54,14 @@ class Table:
         text = "".join(self.values(name).texts)
         return sum(map(str.isdigit, text)) > sum(map(str.isalpha, text))
 
-    def take(self, rows: Sequence[int]) -> Table:
-        return Table({name: [column[row] for row in rows] for name, column in self.columns.items()})
+    def take(self, rows: Sequence[int]) -> SampledTable:
+        return SampledTable({name: [column[row] for row in rows] for name, column in self.columns.items()})
 
 
 class Coverage:
     """The keys of a target column, and which of them programs over the source's rows reach."""
 
-    def __init__(self, source: Table, target: Table, key: str) -> None:
+    def __init__(self, source: SampledTable, target: SampledTable, key: str) -> None:
         self.source, self.target = source, target
         self._keys = join_keys(target.columns[key])
         self._filled = sum(key is not None for key in self._keys)
@@ -81,7 +93,7 @@ class Coverage:
         possible = min(self.size, len({key for key in self.outputs(program) if key}))
         return len(self.reached([program])) / max(possible, 1)
 
-    def left(self, programs: Sequence[Program]) -> tuple[Table, Table]:
+    def left(self, programs: Sequence[Program]) -> tuple[SampledTable, SampledTable]:
         """The rows of source and target that the programs leave without a partner."""
         outputs = [self.outputs(program) for program in programs]
         source = [row for row in range(self.source.rows) if not any(keys[row] in self.wanted for keys in outputs)]
@@ -104,3 +116,27 @@ class Coverage:
             column = self.source.columns[step.column]
             self._parts[step] = [step.apply(text) if text else None for text in column]
         return self._parts[step]
+
+
+def join_keys(values: Sequence[str | None]) -> list[str | None]:
+    """Folded text; null for what is empty."""
+    folded: list[str | None] = fold(pa.array(values, pa.string())).to_pylist()
+    return [value or None for value in folded]
+
+
+def rates(source: int, target: int) -> tuple[float, float]:
+    """The rates for source and target that need the fewest rows; where one exceeds 1, the other is solved anew."""
+    pairs = _EXAMPLES / ((1 - _SLACK) * _PARTICIPATION)
+    of_source = math.sqrt(pairs / max(source, 1))
+    of_target = of_source * source / max(target, 1)
+    if of_source > 1:
+        of_source, of_target = 1.0, pairs / max(target, 1)
+    elif of_target > 1:
+        of_source, of_target = pairs / max(target, 1), 1.0
+    return min(of_source, 1.0), min(of_target, 1.0)
+
+
+def sample(rows: int, rate: float) -> list[int]:
+    """Rows drawn at a rate, the same in every run; all rows of a small table."""
+    size = rows if rows <= _SMALL else max(math.ceil(rows * rate), _SMALL)
+    return list(range(rows)) if size >= rows else sorted(random.Random(rows).sample(range(rows), size))

@@ -7,13 +7,12 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dovetail._deadline import Deadline
 from dovetail.transform.candidates import Example
-from dovetail.transform.coverage import Coverage, Table
-from dovetail.transform.matches import Group, Pair, match, match_together
-from dovetail.transform.operators import Extract, Program
-from dovetail.transform.plausible import cuts_numbers
-from dovetail.transform.sample import SCORED_ROWS, rates, sample
-from dovetail.transform.search import Learned, Slot, learn, learn_piece
+from dovetail.transform.coverage import SCORED_ROWS, Coverage, SampledTable, rates, sample
+from dovetail.transform.learn import Learned, Slot, learn, learn_piece
+from dovetail.transform.matches import ColumnMatch, RowPair, match, match_together
+from dovetail.transform.program import Program, cuts_numbers
 
 _MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
 _NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
@@ -32,8 +31,8 @@ MOST_PROGRAMS = 6
 class Direction:
     """The table that is transformed, and the table with the key; `reversed` where the left one has the key."""
 
-    source: Table
-    target: Table
+    source: SampledTable
+    target: SampledTable
     reversed: bool
 
 
@@ -56,19 +55,24 @@ Columns = Mapping[str, Sequence[str | None]]
 
 
 def discover(
-    left: Columns, right: Columns, only_equal: bool = False, most_programs: int = MOST_PROGRAMS
+    left: Columns,
+    right: Columns,
+    most_programs: int = MOST_PROGRAMS,
+    deadline: Deadline | None = None,
 ) -> Discovery | None:
     """The programs that join two tables of raw text; None where no program joins enough of them.
 
-    With `only_equal`, the only program that is tried is the one that leaves a column as it is.
+    Nothing new is tried after the deadline.
     """
     directions = _directions(left, right)
-    chosen: tuple[float, Direction, Group, Learned] | None = None
+    chosen: tuple[float, Direction, ColumnMatch, Learned] | None = None
     for direction, group in itertools.chain(_groups(directions), _joint_groups(directions)):
-        if group.weight == 0.0 and (only_equal or (chosen and chosen[0] >= _GOOD)):
+        if deadline is not None and deadline.is_over:
+            break
+        if group.weight == 0.0 and chosen and chosen[0] >= _GOOD:
             break
         coverage = _coverage(direction, group.target)
-        found = _unchanged(group) if only_equal else _best_program(direction, group, coverage)
+        found = _best_program(direction, group, coverage)
         if found is None:
             continue
         score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
@@ -82,19 +86,14 @@ def discover(
     coverage = _coverage(direction, group.target)
     if coverage.share(found.program) < _LEAST_COVERAGE:
         return None
-    most = 1 if only_equal else most_programs
-    programs = _with_more(direction, group, coverage, found.program, most)
+    programs = _with_more(direction, group, coverage, found.program, most_programs)
     return Discovery(programs, group.source, group.target, direction.reversed)
 
 
-def likely_columns(left: Columns, right: Columns) -> tuple[str, str, bool] | None:
-    """The source column and the key that q-grams match best, and whether the right table is the source.
-
-    The key is that of the table with more rows: the fuller the keys, the clearer that the second is farther.
-    """
-    fuller = [each for each in _directions(left, right) if each.target.rows >= each.source.rows]
-    for direction, group in _groups(fuller[:1], Table.key_columns):
-        return group.source, group.target, direction.reversed
+def likely_columns(left: Columns, right: Columns) -> tuple[str, str] | None:
+    """The two columns whose q-grams match best, at least one of them nearly a key."""
+    for direction, group in _groups(_directions(left, right), SampledTable.key_columns):
+        return (group.target, group.source) if direction.reversed else (group.source, group.target)
     return None
 
 
@@ -107,9 +106,10 @@ def _directions(left: Columns, right: Columns) -> list[Direction]:
     return [forth, back]
 
 
-def _sampled(tables: tuple[Columns, Columns], at: tuple[float, float]) -> tuple[Table, Table]:
+def _sampled(tables: tuple[Columns, Columns], at: tuple[float, float]) -> tuple[SampledTable, SampledTable]:
     found = [
-        Table(table, sample(len(next(iter(table.values()), ())), rate)) for table, rate in zip(tables, at, strict=True)
+        SampledTable(table, sample(len(next(iter(table.values()), ())), rate))
+        for table, rate in zip(tables, at, strict=True)
     ]
     return found[0], found[1]
 
@@ -122,8 +122,8 @@ def _coverage(direction: Direction, key: str) -> Coverage:
 
 
 def _groups(
-    directions: Sequence[Direction], columns: Callable[[Table], list[str]] | None = None
-) -> Iterator[tuple[Direction, Group]]:
+    directions: Sequence[Direction], columns: Callable[[SampledTable], list[str]] | None = None
+) -> Iterator[tuple[Direction, ColumnMatch]]:
     """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
     found = []
     for direction in directions:
@@ -143,7 +143,7 @@ def _groups(
             yield direction, group
 
 
-def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, Group]]:
+def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, ColumnMatch]]:
     """Pairs by all columns of the source together."""
     for direction in directions:
         sources = [values for name in direction.source.columns if (values := direction.source.values(name)).texts]
@@ -155,11 +155,7 @@ def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, 
                     yield direction, group
 
 
-def _unchanged(group: Group) -> Learned:
-    return Learned(([Extract(group.source)],), 1.0)
-
-
-def _best_program(direction: Direction, group: Group, coverage: Coverage) -> Learned | None:
+def _best_program(direction: Direction, group: ColumnMatch, coverage: Coverage) -> Learned | None:
     """The program with the best coverage, of those that the group's example sets teach.
 
     From the matched column alone where that does well, else from whole rows too.
@@ -197,19 +193,19 @@ def _is_believed(found: Learned, examples: int, coverage: Coverage) -> bool:
     return reached > examples or (reached > 1 and found.cost <= _SIMPLE_COST)
 
 
-def _example(direction: Direction, group: Group, pair: Pair) -> Example:
+def _example(direction: Direction, group: ColumnMatch, pair: RowPair) -> Example:
     row = {name: column[pair.source] or "" for name, column in direction.source.columns.items()}
     return Example(row, direction.target.columns[group.target][pair.target] or "")
 
 
-def _example_sets(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+def _example_sets(pairs: Sequence[RowPair]) -> Iterator[list[RowPair]]:
     """Random subsets of the best pairs, the same in every run; no two pairs of a set share a row."""
     draw = random.Random(0)
     for size, top, times in _EXAMPLE_SETS:
         drawn = list(pairs[:top])
         for _ in range(times):
             draw.shuffle(drawn)
-            chosen: list[Pair] = []
+            chosen: list[RowPair] = []
             for pair in drawn:
                 if all(pair.source != other.source and pair.target != other.target for other in chosen):
                     chosen.append(pair)
@@ -232,7 +228,7 @@ def _refined(found: Learned, coverage: Coverage) -> Learned:
 
 
 def _with_more(
-    direction: Direction, group: Group, coverage: Coverage, first: Program, most: int
+    direction: Direction, group: ColumnMatch, coverage: Coverage, first: Program, most: int
 ) -> tuple[Program, ...]:
     """Further programs on the rows that those so far leave, as long as each adds keys of its own."""
     programs = [first]

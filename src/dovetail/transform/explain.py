@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.transform.operators import Constant, Extract, Program, Split, Step
+from dovetail.transform.program import Constant, Extract, Program, Split, Step
 
 _SPECIAL = set("\\^$.|?*+()[]{}-")
 _ORDINALS = ("first", "second", "third")

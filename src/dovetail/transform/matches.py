@@ -27,7 +27,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Pair:
+class RowPair:
     """A row of the source, one of the target, and the score 1/(n·m) of the q-gram that joins them."""
 
     source: int
@@ -36,12 +36,12 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Group:
+class ColumnMatch:
     """The likely pairs of one column of the source and one of the target, best first."""
 
     source: str
     target: str
-    pairs: list[Pair]
+    pairs: list[RowPair]
     weight: float  # how much of the values the q-grams explain, over all source values
 
 
@@ -56,11 +56,11 @@ def column_values(name: str, column: Sequence[str | None], rows: Sequence[int]) 
     return Values(name, texts, list(first.values()), suffix_array([plain(text) for text in texts]))
 
 
-def match(source: Values, target: Values) -> Group:
+def match(source: Values, target: Values) -> ColumnMatch:
     """The likely pairs of two columns. q is at least 3, or as long as the shortest value where that is shorter."""
     shortest = min(min(map(len, side.texts), default=_LEAST_Q) for side in (source, target))
     found = best_matches(source.suffixes, target.suffixes, min(_LEAST_Q, shortest))
-    pairs: list[tuple[float, float, Pair]] = []
+    pairs: list[tuple[float, float, RowPair]] = []
     weight = 0.0
     for value in np.flatnonzero((found.q > 0) & (found.in_target <= _MOST_SHARED)):
         q, score = int(found.q[value]), 1.0 / float(found.in_source[value] * found.in_target[value])
@@ -68,19 +68,19 @@ def match(source: Values, target: Values) -> Group:
         others = sorted({int(other) for other in target.suffixes.owner[places]})
         shorter = min(len(source.texts[value]), min(len(target.texts[other]) for other in others))
         weight += score * q / shorter
-        pairs += [(score, q / shorter, Pair(source.rows[value], target.rows[other], score)) for other in others]
+        pairs += [(score, q / shorter, RowPair(source.rows[value], target.rows[other], score)) for other in others]
     pairs.sort(key=lambda entry: (-entry[0], -entry[1], _scattered(entry[2])))
-    return Group(source.name, target.name, [pair for _, _, pair in pairs], weight)
+    return ColumnMatch(source.name, target.name, [pair for _, _, pair in pairs], weight)
 
 
-def _scattered(pair: Pair) -> tuple[int, int]:
+def _scattered(pair: RowPair) -> tuple[int, int]:
     """An order that has nothing to do with that of the rows: in sorted tables, neighbours share too much."""
     return pair.source * 2_654_435_761 % (1 << 32), pair.target
 
 
 def match_together(
     sources: Sequence[Values], columns: Mapping[str, Sequence[str | None]], rows: Sequence[int], target: Values
-) -> Group:
+) -> ColumnMatch:
     """Pairs that no column gives alone: hours, minutes and seconds each stand in many times, but together in one.
 
     Whole cells are looked up in the target; the rarer there, the more they say. A row is paired with the target value
@@ -99,7 +99,7 @@ def match_together(
             said[found] += math.log(1 + len(target.texts) / max(len(found), 1))
         best = np.flatnonzero(said >= said.max() - 1e-9)
         if len(best) == 1:
-            pairs.append(Pair(row, target.rows[int(best[0])], float(said.max())))
+            pairs.append(RowPair(row, target.rows[int(best[0])], float(said.max())))
     pairs.sort(key=lambda pair: (-pair.score, _scattered(pair)))
     longest = max(sources, key=lambda source: len("".join(source.texts)) / max(len(source.texts), 1))
-    return Group(longest.name, target.name, pairs, 0.0)
+    return ColumnMatch(longest.name, target.name, pairs, 0.0)

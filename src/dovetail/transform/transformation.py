@@ -1,29 +1,22 @@
-"""A transformation is a value: print it, save it, apply it to new rows, join two tables by it."""
+"""A transformation is a value: print it, save it, apply it to new rows; `dovetail.join(a, b, by=it)` joins by it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dovetail._output import whole_file
-from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, unknown
-from dovetail.join.equi import equi_join
-from dovetail.join.joined import Joined
 from dovetail.lake.strings import string_batch
-from dovetail.normalise import decide, normalise
 from dovetail.tables.frames import to_arrow
-from dovetail.tables.side import Side, as_side
-from dovetail.transform.apply import made_by
 from dovetail.transform.explain import in_words
-from dovetail.transform.operators import Program
+from dovetail.transform.program import Program
 
-_SOURCE, _TARGET = "\0made by the program", "\0what it must equal"  # names that no table has
 _VERSION = 1
 
 
@@ -40,6 +33,11 @@ class Transformation:
     def columns(self) -> tuple[str, ...]:
         """The columns that the programs read, in the order of their first use."""
         return tuple(dict.fromkeys(name for program in self.programs for name in program.columns))
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the programs leave a column as it is: equal values."""
+        return all(program.is_identity for program in self.programs) and self.key is None
 
     def __str__(self) -> str:
         return "; or ".join(in_words(program) for program in self.programs)
@@ -85,36 +83,6 @@ class Transformation:
         if not isinstance(document, dict):
             raise InputError(f"{path} is no transformation: it holds no JSON object.")
         return cls.from_json(document)
-
-    def join(self, left: Any, right: Any, how: str, first: int | None = None) -> Joined:
-        """Files, frames, or sides of a join."""
-        left, right = as_side(left, "left_table"), as_side(right, "right_table")
-        source, target = (right.table, left.table) if self.reversed else (left.table, right.table)
-        _require(source, self.columns)
-        _require(target, [self.target])
-        keys = self._keys(target)
-        tables = source.append_column(_SOURCE, self._made(source, keys)), target.append_column(_TARGET, keys)
-        sides, on = (tables[::-1], (_TARGET, _SOURCE)) if self.reversed else (tables, (_SOURCE, _TARGET))
-        joined = equi_join(Side(sides[0], left.name), Side(sides[1], right.name), [on], how, first)
-        shown = tuple((self.target, name) if self.reversed else (name, self.target) for name in self.columns)
-        reads = ((self.target,), self.columns) if self.reversed else (self.columns, (self.target,))
-        return replace(joined, left=left, right=right, on=shown, reads=reads)
-
-    def _keys(self, target: pa.Table) -> pa.ChunkedArray:
-        column = target.column(self.target)
-        if self.key is None:
-            return column
-        return pa.chunked_array([pa.array(self.key.apply({self.target: column.to_pylist()}), pa.string())])
-
-    def _made(self, source: pa.Table, target: pa.ChunkedArray) -> pa.Array:
-        column_type = decide(count_values(target).evidence)
-
-        def normal(values: pa.Array) -> pa.Array:
-            return normalise(values, column_type)
-
-        wanted = pa.chunked_array([normal(chunk) for chunk in target.chunks], normal(pa.array([], pa.string())).type)
-        columns = {name: source.column(name).to_pylist() for name in self.columns}
-        return made_by(self.programs, columns, normal, wanted.cast(pa.large_string()).combine_chunks())
 
 
 def text_columns(data: Any, names: Sequence[str]) -> dict[str, list[str | None]]:

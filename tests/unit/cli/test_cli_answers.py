@@ -38,7 +38,7 @@ def test_info_tells_when_to_compact(idx):
 
 
 def test_tables(idx):
-    answer = dovetail("tables", idx)
+    answer = dovetail("tables", idx, terminal=True)
     assert answer.code == 0
     assert answer.out.splitlines() == [
         "table           rows  columns  size",
@@ -86,7 +86,7 @@ def test_find_a_negative_number(idx, lake):
 
 
 def test_columns(idx):
-    answer = dovetail("columns", idx, "people.csv")
+    answer = dovetail("columns", idx, "people.csv", terminal=True)
     assert answer.code == 0
     assert answer.out.splitlines() == [
         "people.csv: 3 rows, 3 columns",
@@ -114,7 +114,7 @@ def test_columns_of_a_skipped_file(idx):
 
 
 def test_find_a_value(idx):
-    answer = dovetail("find", idx, "BERLIN")
+    answer = dovetail("find", idx, "BERLIN", terminal=True)
     assert answer.code == 0
     assert answer.out.splitlines() == [
         "table           column  type  rows",
@@ -142,9 +142,9 @@ def test_find_columns(idx):
 
 
 def test_find_shows_a_limited_number(idx):
-    answer = dovetail("find", idx, "--column", "c*", "--limit", "2")
-    assert answer.out.count("\n") == 4
-    assert answer.out.endswith("… and 3 more columns; --limit 5 shows all.\n")
+    answer = dovetail("find", idx, "--column", "c*", "-k", "2")
+    assert answer.out.count("\n") == 3
+    assert answer.err == "… and 3 more columns; -k 5 shows all.\n"
 
 
 def test_find_nothing(idx):

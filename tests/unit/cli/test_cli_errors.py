@@ -139,7 +139,7 @@ def test_find_takes_a_value_or_a_name(idx, arguments):
         (["frobnicate"], "See `dovetail --help`."),
         (["index", "lake"], "Missing option '--to'. See `dovetail index --help`."),
         (["columns", "idx"], "Missing argument 'TABLE'. See `dovetail columns --help`."),
-        (["find", "idx", "x", "--limit", "0"], "See `dovetail find --help`."),
+        (["find", "idx", "x", "-k", "0"], "See `dovetail find --help`."),
         (["tables", "--frob"], "See `dovetail tables --help`."),
         (["remove", "idx"], "See `dovetail remove --help`."),
     ],

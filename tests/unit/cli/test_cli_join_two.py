@@ -22,9 +22,9 @@ def files(tmp_path) -> list[Path]:
 def test_what_it_says(files):
     said = dovetail("join", *files)
     assert said.code == 0
-    first, kind, program, heading, *rows = said.out.splitlines()
-    assert kind.startswith("Inner join, 1:1: 5 rows. Equal values join too few rows; a transformation")
-    assert first.startswith("5 pairs of rows: name = who, after a transformation. 5 of 5 rows on the left match 5 of 5")
+    first, why, program, heading, *rows = said.out.splitlines()
+    assert first.startswith("5 rows: inner join on name = who (after a transformation), 1:1. 5 of 5 rows on the left")
+    assert why == "No values are equal; the transformation matches 5."
     assert "table: the " in program
     assert heading.split() == ["name", "who", "born"]
     assert rows[0].split() == ["Ada", "Lovelace", "Lovelace", "Ada", "x12"]
@@ -37,9 +37,10 @@ def test_explain(files):
 
 def test_pairs_and_output(files, tmp_path):
     said = dovetail("join", *files, "--pairs", tmp_path / "pairs.csv", "-o", tmp_path / "joined.csv", "--json").json
-    assert (tmp_path / "pairs.csv").read_text() == "left_row,right_row\n0,4\n1,3\n2,2\n3,1\n4,0\n"
+    pairs = [f"{row},{4 - row},1,transformed" for row in range(5)]
+    assert (tmp_path / "pairs.csv").read_text().splitlines() == ["left_row,right_row,similarity,origin", *pairs]
     assert len((tmp_path / "joined.csv").read_text().splitlines()) == 6
-    assert (said["way"], said["pairs"]) == ("transform", 5)
+    assert (said["by"], said["pairs"]) == ("transform", 5)
 
 
 def test_one_way_only(files):
@@ -49,13 +50,15 @@ def test_one_way_only(files):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--explain", "--index", "idx"], "--explain is for files, without --index."),
         (
             ["--on", "name=who", "--prefer", "groups"],
-            "The columns are given: there is nothing to prefer, and no way to choose but semantic.",
+            "`on` already names the columns; drop `prefer`.",
         ),
-        (["--prefer", "groups", "--by", "fuzzy"], "A preference is for joins on equal values, not for the way fuzzy."),
-        (["-o", "x.doc"], "Cannot write .doc: use .csv, .parquet, .arrow, .feather."),
+        (
+            ["--prefer", "groups", "--by", "similar"],
+            "`prefer` chooses among joins on equal values; drop it or `by=similar`.",
+        ),
+        (["-o", "x.doc"], "Cannot write .doc: use .csv, .parquet, .arrow, .feather or -."),
     ],
 )
 def test_options_that_do_not_fit(files, options, sentence):
@@ -80,8 +83,9 @@ def test_where_to_write_is_looked_at_first(tmp_path):
         assert answer.code == 2
         assert sentence in answer.err
     assert left.read_text() == "id,a\n1,x\n2,y\n3,z\n"
-    assert dovetail("join", left, right, "--save", tmp_path / "p.json", "-o", tmp_path / "out.csv").code == 2
-    assert not (tmp_path / "out.csv").exists()
+    kept = dovetail("join", left, right, "--save", tmp_path / "p.json", "-o", tmp_path / "out.csv")
+    assert (kept.code, "no transformation was learned" in kept.err) == (0, True)
+    assert (tmp_path / "out.csv").exists() and not (tmp_path / "p.json").exists()
 
 
 def test_nothing_joins(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+import click
 import pytest
 
 from dovetail._text import one_line
@@ -42,11 +43,19 @@ def test_a_narrow_terminal_shortens_loose_columns_only(monkeypatch, capsys):
     assert len(line) == 40
 
 
-def test_without_a_terminal_nothing_is_shortened(capsys):
-    output.print_table(("table", "note"), [("x" * 300, "y" * 300)], loose={"table": 10, "note": 10})
-    assert capsys.readouterr().out.splitlines()[1] == "x" * 300 + "  " + "y" * 300
+def test_without_a_terminal_cells_are_separated_by_tabs_and_nothing_is_shortened(capsys):
+    output.print_table(("table", "rows", "note"), [("x" * 300, 12_345, "y\ty")], loose={"table": 10, "note": 10})
+    assert capsys.readouterr().out.splitlines() == ["table\trows\tnote", "x" * 300 + "\t12345\ty y"]
 
 
-def test_wide_characters_keep_columns_in_line(capsys):
+def test_a_table_fits_the_terminal_whatever_its_columns(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda: os.terminal_size((60, 20)))
+    output.print_table([f"column {n}" for n in range(6)], [["a value of some length"] * 6])
+    assert all(len(click.unstyle(line)) <= 60 for line in capsys.readouterr().out.splitlines())
+
+
+def test_wide_characters_keep_columns_in_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     output.print_table(("name", "n"), [("日本", 1), ("ab", 2)], numbers=("n",))
-    assert capsys.readouterr().out.splitlines() == ["name  n", "日本  1", "ab    2"]
+    assert click.unstyle(capsys.readouterr().out).splitlines() == ["name  n", "日本  1", "ab    2"]

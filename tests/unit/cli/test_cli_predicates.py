@@ -36,12 +36,16 @@ def test_predicates(files):
 def test_nothing_to_join_on(files, tmp_path):
     (tmp_path / "other.csv").write_text("x\nq\n")
     said = dovetail("predicates", files[0], tmp_path / "other.csv")
-    assert (said.code, said.out) == (1, "Nothing joins: the tables have no columns of equal values.\n")
+    assert (said.code, said.out) == (1, "Nothing joins: no columns of equal values connect the tables.\n")
 
 
 def test_three_tables(files, tmp_path):
     said = dovetail("join", *files, "-o", tmp_path / "out.parquet", "--how", "outer", "--json").json
-    assert (said["way"], said["rows"], len(said["predicate"])) == ("equal", 4, 2)
+    assert (said["by"], said["rows"], len(said["steps"])) == ("equal", 4, 2)
+    assert [step["on"] for step in said["steps"]] == [
+        [{"left": "id", "right": "client"}],
+        [{"left": "no", "right": "order"}],
+    ]
     assert pyarrow.parquet.read_table(tmp_path / "out.parquet")["what"].to_pylist() == ["tea", None, None, "rum"]
     assert "orders.no = items.order" in dovetail("predicates", *files).out
 
@@ -49,8 +53,7 @@ def test_three_tables(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--pairs", "x.csv"], "--pairs is for two files."),
-        (["--on", "id"], "More than two tables are joined on equal values that are found: leave out --on and --by."),
+        (["--on", "id"], "More than two tables are joined on equal columns that are found; drop `on` and `by`."),
     ],
 )
 def test_options_that_do_not_fit_three(files, options, sentence):
@@ -60,8 +63,7 @@ def test_options_that_do_not_fit_three(files, options, sentence):
 
 def test_the_report(files):
     said = dovetail("join", *files[:2], "--on", "id=client", "--how", "left", "--json").json
-    assert (said["way"], said["rows"], said["predicate"]) == ("given", 4, [{"left": "id", "right": "client"}])
-    report = said["report"]
-    assert (report["matched_left"], report["unmatched_left"], report["cardinality"]) == (2, 1, "1:N")
-    assert (report["unmatched_left_sample"], report["repeated_left"]) == (["2"], 1)
-    assert report["sql"].startswith("WITH l AS (")
+    assert (said["by"], said["rows"], said["on"]) == ("equal", 4, [{"left": "id", "right": "client"}])
+    assert (said["matched_left"], said["unmatched_left"], said["cardinality"]) == (2, 1, "1:N")
+    assert (said["unmatched_left_sample"], said["repeated_left"]) == (["2"], 1)
+    assert said["sql"].startswith("WITH l AS (")

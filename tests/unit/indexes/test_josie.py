@@ -116,7 +116,7 @@ def test_reads_less_than_both_baselines_where_sets_are_cheap(skewed):
     lake, reader = skewed
     query = pa.array(sorted(max(lake, key=len)))
     reader.costs, measured = Costs(1.0, 0.1, 1000.0, 1.0, 9.0), reader.costs
-    work = {how: reader.search(query, 3, how=how).work for how in HOW}
+    work = {how: reader.search(query, 3, by=how).work for how in HOW}
     reader.costs = measured
     assert work["josie"].list_items < work["merge_list"].list_items
     assert work["josie"].sets < work["probe_set"].sets
@@ -129,11 +129,11 @@ def test_kernels_equal_their_plain_form(tmp_path, monkeypatch, costs):
     reader = JOSIE.open(build(tmp_path, lake))
     reader.costs = costs
     queries = [pa.array(sorted(column)) for column in lake[:6]]
-    compiled = [hits(reader.search(query, 4, how=how)) for query in queries for how in HOW]
+    compiled = [hits(reader.search(query, 4, by=how)) for query in queries for how in HOW]
     for name, kernel in vars(kernels).items():
         if hasattr(kernel, "py_func"):
             monkeypatch.setattr(kernels, name, kernel.py_func)
-    assert [hits(reader.search(query, 4, how=how)) for query in queries for how in HOW] == compiled
+    assert [hits(reader.search(query, 4, by=how)) for query in queries for how in HOW] == compiled
 
 
 def test_groups_of_a_query(tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import dovetail
 from dovetail.errors import InputError, UnknownName
-from dovetail.join.joined import KINDS
+from dovetail.join.request import KINDS
 
 PEOPLE = """ID,Tel.,Name,Home,Clerk
 P1,001,Alice,Main St.,Steve
@@ -122,7 +122,7 @@ def test_the_sql_of_a_transformation(tmp_path):
     swapped = [" ".join(reversed(name.split())) for name in names[:5]]
     (tmp_path / "r.csv").write_text("who,x\n" + "".join(f"{name},y\n" for name in swapped))
     joined = dovetail.join(tmp_path / "l.csv", tmp_path / "r.csv", how="left")
-    assert (joined.way, joined.rows) == ("transform", 6)
+    assert (joined.by, joined.rows) == ("transform", 6)
     with duckdb.connect() as connection:
         assert connection.sql(joined.sql).to_arrow_table().to_pydict() == joined.table.to_pydict()
 
@@ -144,13 +144,13 @@ def test_the_kind_of_frame_stays(files):
 
 def test_which_way_and_why(files):
     given_ = dovetail.join(*files, on="Name=Client", how="left")
-    assert (given_.way, given_.rows, given_.predicate) == ("given", 9, (("Name", "Client"),))
+    assert (given_.by, given_.rows, given_.on) == ("equal", 9, (("Name", "Client"),))
     chosen = dovetail.join(*files, prefer="compact")
-    assert (chosen.way, chosen.prefer, chosen.rows) == ("equal", "compact", 4)
+    assert (chosen.by, chosen.prefer, chosen.rows) == ("equal", "compact", 4)
     assert chosen.why == "No other columns do better by compact: 3."
     key = dovetail.join({"id": ["1", "2", "3"], "name": list("abc")}, {"ref": ["1", "1", "3"], "day": list("xyz")})
-    assert (key.way, key.predicate) == ("equal", (("id", "ref"),))
-    assert key.report["report"]["cardinality"] == "1:N"
+    assert (key.by, key.on) == ("equal", (("id", "ref"),))
+    assert key.report["cardinality"] == "1:N"
     assert "One side is a key" in key.why
 
 
@@ -164,20 +164,20 @@ def test_more_than_two_tables(tmp_path):
     outer = dovetail.join(tracks, albums, artists, how="outer", prefer="groups")
     assert outer.rows == 5
     assert outer.table["name"].to_pylist() == ["Miles", "Miles", "Nina", None, "Miles"]
-    with pytest.raises(InputError, match="A semi join is of two tables"):
+    with pytest.raises(InputError, match="A semi join takes two tables"):
         dovetail.join(tracks, albums, artists, how="semi")
-    with pytest.raises(InputError, match="no columns of equal values connect all tables"):
-        dovetail.join(tracks, albums, {"x": ["other"]})
+    nothing = dovetail.join(tracks, albums, {"x": ["other"]})
+    assert (nothing.rows, nothing.why) == (0, "No columns of equal values connect all tables.")
 
 
 def test_mistakes_get_a_sentence(files):
-    with pytest.raises(InputError, match="Stopped before joining: the join would have 9 rows, more than 8"):
-        dovetail.join(*files, on="Name=Client", how="left", most_rows=8)
+    with pytest.raises(InputError, match="Name = Client would give 9 rows, more than the 8 of `max_rows`"):
+        dovetail.join(*files, on="Name=Client", how="left", max_rows=8)
     with pytest.raises(UnknownName, match='no column "Client"'):
         dovetail.join(*files, on="Client")
     with pytest.raises(InputError, match="There is no preference 'best'"):
         dovetail.predicates(*files, prefer="best")
-    with pytest.raises(InputError, match="There is no join 'sideways'"):
+    with pytest.raises(InputError, match="`how` is 'sideways'"):
         dovetail.join(*files, how="sideways")
-    with pytest.raises(InputError, match="two tables or more"):
+    with pytest.raises(InputError, match="at least two tables"):
         dovetail.predicates(files[0])

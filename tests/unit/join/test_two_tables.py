@@ -6,8 +6,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError
-from dovetail.similar.matching import fuzzy_matches
-from dovetail.transform.sample import rates, sample
+from dovetail.transform.coverage import rates, sample
 
 PEOPLE = [
     ("Barack", "Obama", "1961-"), ("George W.", "Bush", "1946-"), ("Bill", "Clinton", "1946-"),
@@ -30,7 +29,7 @@ def diagonal(size: int) -> list[tuple[int, int]]:
 def test_either_table_may_be_transformed(swapped):
     tables = [{"name": LISTED, "party": ["D", "R", "D"] * 3}, {"president": SPOKEN, "approval": ["47.0"] * 9}]
     joined = dovetail.join(*(tables[::-1] if swapped else tables), by="transform")
-    assert joined.way == "transform"
+    assert joined.by == "transform"
     assert joined.transformed == ("right" if swapped else "left")
     assert pairs(joined) == diagonal(9)
     assert joined.program.apply({"name": ["Adams, John(1735-1826)"]}) == ["John Adams"]
@@ -71,7 +70,7 @@ def test_case_and_accents_do_not_hide_a_match():
 
 def test_equal_values_need_no_program():
     joined = dovetail.join({"a": SPOKEN}, {"b": SPOKEN[::-1]})
-    assert (joined.way, joined.program, joined.transformed) == ("equal", None, None)
+    assert (joined.by, joined.program, joined.transformed) == ("equal", None, None)
     assert pairs(joined) == [(row, 8 - row) for row in range(9)]
 
 
@@ -79,13 +78,15 @@ def test_equal_only_does_not_transform():
     assert pairs(dovetail.join({"name": LISTED}, {"president": SPOKEN}, by="equal")) == []
 
 
-def test_likeness_joins_what_the_program_leaves():
+def test_similarity_joins_what_the_program_leaves():
     spoken = [*SPOKEN[:8], "Calvin J. Coolidge"]
     strict = dovetail.join({"name": LISTED}, {"president": spoken}, by="transform")
     assert pairs(strict) == diagonal(8)
     joined = dovetail.join({"name": LISTED}, {"president": spoken})
     assert pairs(joined) == diagonal(9)
-    assert (joined.way, joined.fuzzy_pairs) == ("transform", 1)
+    assert (joined.by, joined.report["similar_pairs"]) == ("transform", 1)
+    origins = [row["origin"] for row in joined.pairs.to_pylist()]
+    assert origins == ["transformed"] * 8 + ["similar"]
 
 
 def test_nothing_joins():
@@ -101,19 +102,10 @@ def test_tables_with_little_in_them(empty):
 
 
 def test_ways_and_files_that_are_not_there(tmp_path):
-    with pytest.raises(InputError, match="There is no way 'magic'"):
+    with pytest.raises(InputError, match="`by` is 'magic'"):
         dovetail.join({"a": ["x"]}, {"a": ["x"]}, by="magic")
     with pytest.raises(InputError, match="There is no file"):
         dovetail.join(tmp_path / "a.csv", {"a": ["x"]})
-
-
-def test_a_value_between_two_keys_joins_neither():
-    keys = ["Springfield North", "Springfield South", "Shelbyville"]
-    assert fuzzy_matches(["Springfield", "Shelbyvile"], keys) == [(1, 2)]
-
-
-def test_a_key_is_joined_by_its_nearest_value():
-    assert fuzzy_matches(["Shelbyvile", "Shelbyvill of old"], ["Shelbyville", "Ogdenville"]) == [(0, 0)]
 
 
 @pytest.mark.parametrize("sizes", [(10**6, 10**6), (10**6, 10**4), (10**4, 10**6), (50, 10**6)])

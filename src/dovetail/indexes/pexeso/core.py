@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
 
@@ -111,3 +112,8 @@ def texts_among(tokens: pa.Array) -> Array:
 def space_of(parameters: Parameters) -> Space:
     """Made once: models take their time to load."""
     return Space(parameters)
+
+
+def distance_of(similarity: float) -> float:
+    """The distance that is told as a similarity; by decimal digits, so that 0.94 is 0.06 to the last bit."""
+    return float(1 - Fraction(str(similarity)))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.join.best_predicate.kernels import own, shared
 from dovetail.normalise.hashing import hash_tokens
-from dovetail.tables.query import QueryColumn, QueryTable
+from dovetail.tables.input_table import InputColumn, InputTable
 
 _ROOM = 4  # places for each token, so that few meet by chance
 
@@ -35,7 +35,7 @@ class Coded:
     size: int  # how many codes there are
 
 
-def code_tables(tables: Sequence[QueryTable]) -> Coded:
+def code_tables(tables: Sequence[InputTable]) -> Coded:
     """Codes of all tables together. Hashes tell cheaply which tokens can be shared; the tokens themselves decide."""
     hashes = [[hash_tokens(column.tokens) for column in table.columns] for table in tables]
     size = sum(len(each) for of_table in hashes for each in of_table)
@@ -64,7 +64,7 @@ def code_tables(tables: Sequence[QueryTable]) -> Coded:
     return Coded(tuple(coded), len(encoded.dictionary))
 
 
-def _codes(column: QueryColumn, places: Array, numbers: Array) -> Array:
+def _codes(column: InputColumn, places: Array, numbers: Array) -> Array:
     code_of = np.full(column.size + 1, -1, np.int32)  # the last place is for null, whose code is -1
     code_of[places] = numbers
     codes: Array = code_of[column.codes()]

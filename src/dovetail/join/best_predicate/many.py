@@ -8,31 +8,35 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.join.best_predicate.coding import Coded
 from dovetail.join.best_predicate.groups import Pair, TwoCoded
 from dovetail.join.best_predicate.scores import Joined
 
 MOST_KEYS = 20_000_000  # of a predicate; one with more is passed over
+_KEYS_A_SECOND = 1_000_000  # about as many can be joined: no join is begun that the time left does not allow
 
 
 class ManyCoded:
-    def __init__(self, coded: Coded, ends: float) -> None:
+    def __init__(self, coded: Coded, deadline: Deadline) -> None:
         self.tables = coded.tables
         self.sizes = tuple(table.rows for table in coded.tables)
         self.passed_over = False  # whether a predicate had too many keys, or the time was over
-        self.ends = ends
+        self.deadline = deadline
         self._known = dict(self._single(coded))
 
     def _single(self, coded: Coded) -> Iterable[tuple[frozenset[Pair], Joined | None]]:
-        """Predicates of one pair, counted two tables at a time; the other tables stand for themselves."""
+        """Predicates of one pair, counted two tables at a time; the other tables are multiplied in."""
         for x, y in itertools.combinations(range(len(self.tables)), 2):
+            if self.deadline.is_over:
+                self.passed_over = True
+                return
             two = TwoCoded(replace(coded, tables=(self.tables[x], self.tables[y])))
             others = [table for table in range(len(self.tables)) if table not in (x, y)]
             times = math.prod(self.tables[table].rows for table in others)
@@ -91,7 +95,8 @@ class ManyCoded:
             table = next((t for t in waiting if found and found.shares(_names(t, variables))), waiting[0])
             waiting.remove(table)
             mine = self._distinct(table, variables)
-            found = mine if found is None else found.join(mine)
+            most = min(MOST_KEYS, int(self.deadline.left * _KEYS_A_SECOND))
+            found = mine if found is None else found.join(mine, most)
             if found is None:
                 self.passed_over = True
                 return None
@@ -125,7 +130,7 @@ class ManyGroups:
     def children(self, pairs: Sequence[Pair]) -> dict[Pair, Joined]:
         found = {}
         for pair in pairs:
-            if time.perf_counter() > self.tables.ends:
+            if self.tables.deadline.is_over:
                 self.tables.passed_over = True
                 break
             joined = self.tables.joined((*self.at, pair))
@@ -153,14 +158,14 @@ class _Keys:
         _, first = np.unique(self.origins[:, place], return_index=True)
         return int(self.weights[first, place].sum())
 
-    def join(self, other: _Keys) -> _Keys | None:
-        """The natural join; None where it has too many keys."""
+    def join(self, other: _Keys, most: int) -> _Keys | None:
+        """The natural join; None where it has more keys than allowed."""
         shared = [name for name in self.names if name in other.names]
         mine, theirs = _numbered(self._columns(shared), other._columns(shared))
         order = np.argsort(theirs, kind="stable")
         first, last = (np.searchsorted(theirs[order], mine, side) for side in ("left", "right"))
         size = int((last - first).sum())
-        if size > MOST_KEYS:
+        if size > most:
             return None
         left = np.repeat(np.arange(len(mine)), last - first)
         places = np.arange(size) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
@@ -179,12 +184,15 @@ class _Keys:
         return found
 
 
-def spanning_trees(tables: int) -> Iterable[tuple[tuple[int, int], ...]]:
-    """The sets of edges that connect all tables and no more."""
-    edges = list(itertools.combinations(range(tables), 2))
-    for chosen in itertools.combinations(edges, tables - 1):
-        if len(list(_components(tables, [(x, 0, y, 0) for x, y in chosen]))) == 1:
-            yield chosen
+def spanning_tree(tables: int, edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of the edges, best first, those that connect more tables (Kruskal)."""
+    component = list(range(tables))
+    chosen = []
+    for x, y in edges:
+        if component[x] != component[y]:
+            chosen.append((x, y))
+            component = [component[x] if each == component[y] else each for each in component]
+    return chosen
 
 
 def _numbered(mine: Array, theirs: Array) -> tuple[Array, Array]:

@@ -12,9 +12,9 @@ from dovetail.errors import InputError
 from dovetail.join.best_predicate.coding import code_tables
 from dovetail.join.best_predicate.scores import DEFAULT, MOST_MATCH, PREFERENCES, Joined
 from dovetail.join.best_predicate.search import Predicate, best_predicates
-from dovetail.tables.query import QueryColumn, QueryTable
+from dovetail.join.request import SECONDS
+from dovetail.tables.input_table import InputColumn, InputTable
 
-SECONDS = 10.0
 _MOST_ARE_CODES = 0.9
 
 
@@ -57,7 +57,7 @@ class NamedPredicate:
         return [mine / size for mine, size in zip(self.joined.matched, self.joined.sizes, strict=True)]
 
     @property
-    def is_believed(self) -> bool:
+    def is_convincing(self) -> bool:
         """Whether the values say that this is how the tables join, not chance: see docs/algorithms/schemaless.md."""
         return self.is_key or min(self.shares) >= MOST_MATCH
 
@@ -91,7 +91,7 @@ class Predicates:
 
 
 def named_predicates(
-    tables: Sequence[QueryTable], prefer: str | None = None, k: int = 5, seconds: float = SECONDS
+    tables: Sequence[InputTable], prefer: str | None = None, k: int = 5, seconds: float = SECONDS
 ) -> Predicates:
     """The k best, by the default preference where none is given."""
     if prefer is not None and prefer not in PREFERENCES:
@@ -110,11 +110,11 @@ def named_predicates(
     return Predicates(prefer or DEFAULT, tuple(found), best.complete)
 
 
-def _named(pairs: tuple[ColumnPair, ...], found: Predicate, tables: Sequence[QueryTable]) -> NamedPredicate:
+def _named(pairs: tuple[ColumnPair, ...], found: Predicate, tables: Sequence[InputTable]) -> NamedPredicate:
     of_codes = any(_has_codes(tables[pair.left_table].column(pair.left)) for pair in pairs)
     return NamedPredicate(pairs, found.score, found.joined, of_codes)
 
 
-def _has_codes(column: QueryColumn) -> bool:
+def _has_codes(column: InputColumn) -> bool:
     """Whether most of its values have a digit, and no space."""
     return bool(pc.mean(pc.match_substring_regex(column.tokens, r"^\S*[0-9]\S*$")).as_py() >= _MOST_ARE_CODES)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from dovetail._deadline import Deadline
 from dovetail.join.best_predicate.coding import Coded
 from dovetail.join.best_predicate.groups import Groups, Pair, TwoCoded
-from dovetail.join.best_predicate.many import ManyCoded, ManyGroups, spanning_trees
+from dovetail.join.best_predicate.many import ManyCoded, ManyGroups, spanning_tree
 from dovetail.join.best_predicate.scores import Joined, Preference, Rank
 
 _FOR_TWO = 0.3  # of the time, to search two tables at a time where there are more
@@ -61,11 +61,11 @@ class Search:
         tables: TwoCoded | ManyCoded,
         preference: Preference,
         k: int,
-        seconds: float,
+        seconds: float | Deadline,
         closed: bool = True,
         bounded: bool = True,
     ) -> None:
-        self._ends = time.perf_counter() + seconds
+        self._deadline = seconds if isinstance(seconds, Deadline) else Deadline(seconds)
         self._tables = tables
         self._preference = preference
         self._k = k
@@ -81,10 +81,10 @@ class Search:
         self._pairs = self._extend((), self._tables.root, self._tables.pairs())
         for pairs in seeds:
             joined = self._tables.joined(pairs)
-            if joined is not None and time.perf_counter() < self._ends:
+            if joined is not None and not self._deadline.is_over:
                 self._note(joined)
                 self._make(pairs, joined)
-        while self._waiting and time.perf_counter() < self._ends:
+        while self._waiting and not self._deadline.is_over:
             self._visit(heapq.heappop(self._waiting))
         complete = not self._waiting and not self._tables.passed_over
         # What waits is counted; what it closes to takes a look.
@@ -156,22 +156,29 @@ class Search:
 
 def best_predicates(coded: Coded, preference: Preference, k: int = 1, seconds: float = 10.0) -> Best:
     """The k best closed predicates that connect all tables; fewer where there are no more."""
+    deadline = Deadline(seconds)
     if len(coded.tables) == 2:
-        return Search(TwoCoded(coded), preference, k, seconds).run()
-    begun = time.perf_counter()
+        return Search(TwoCoded(coded), preference, k, deadline).run()
     seeds = list(_seeds(coded, preference, seconds * _FOR_TWO))
-    left = seconds - (time.perf_counter() - begun)
-    return Search(ManyCoded(coded, begun + seconds), preference, k, left).run(seeds)
+    return Search(ManyCoded(coded, deadline), preference, k, deadline).run(seeds)
 
 
 def _seeds(coded: Coded, preference: Preference, seconds: float) -> Iterable[tuple[Pair, ...]]:
-    """The best of two tables at a time, put together."""
+    """The best of two tables at a time, put together: the best edges that connect all, and the edges of each table."""
     edges = list(itertools.combinations(range(len(coded.tables)), 2))
-    best = {}
-    for x, y in edges:
+    best: dict[tuple[int, int], Predicate] = {}
+    deadline = Deadline(seconds)
+    for place, (x, y) in enumerate(edges):
+        if deadline.is_over:
+            break
         two = TwoCoded(replace(coded, tables=(coded.tables[x], coded.tables[y])))
-        found = Search(two, preference, 1, seconds / len(edges)).run().predicates
-        best[x, y] = [(x, a, y, b) for _, a, _, b in found[0].pairs] if found else []
-    for tree in spanning_trees(len(coded.tables)):
-        if all(best[edge] for edge in tree):
-            yield tuple(sorted(pair for edge in tree for pair in best[edge]))
+        found = Search(two, preference, 1, deadline.left / (len(edges) - place)).run().predicates
+        if found:
+            best[x, y] = found[0]
+    ranked = sorted(best, key=lambda edge: best[edge].rank)
+    tables = range(len(coded.tables))
+    orders = [ranked, *([*(edge for edge in ranked if table in edge), *ranked] for table in tables)]
+    trees = dict.fromkeys(tuple(sorted(spanning_tree(len(tables), order))) for order in orders)
+    for tree in trees:
+        if len(tree) == len(tables) - 1:
+            yield tuple(sorted((x, a, y, b) for x, y in tree for _, a, _, b in best[x, y].pairs))

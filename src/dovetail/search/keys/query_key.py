@@ -1,4 +1,4 @@
-"""A key of several columns: which of mine it has, and its distinct tuples."""
+"""A key of several columns as distinct tuples."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.tables.query import QueryColumn, QueryTable
+from dovetail.tables.input_table import InputColumn, InputTable
 
 
 @dataclass(frozen=True)
 class QueryKey:
-    """Distinct tuples of columns of mine, in how many rows each stands. Rows with a null among them have none."""
+    """The distinct tuples of several columns of mine and the number of rows of each. Rows with a null have none."""
 
-    columns: tuple[QueryColumn, ...]
+    columns: tuple[InputColumn, ...]
     rows: int
     tuples: Array  # places among the tokens of each column, in the order of their first rows
     counts: Array
@@ -72,7 +72,7 @@ def _places(known: Array, asked: Array) -> Array:
     return found
 
 
-def query_key(table: QueryTable, names: Iterable[str]) -> QueryKey:
+def query_key(table: InputTable, names: Iterable[str]) -> QueryKey:
     columns = tuple(table.column(name) for name in names)
     codes = [column.codes() for column in columns]
     whole = np.logical_and.reduce([code >= 0 for code in codes])
@@ -86,36 +86,3 @@ def query_key(table: QueryTable, names: Iterable[str]) -> QueryKey:
     by_row = np.argsort(found.first)
     first = found.first[by_row]
     return QueryKey(columns, table.rows, np.stack([code[first] for code in rows], axis=1), found.counts[by_row])
-
-
-def key_names(table: QueryTable, written: str | Sequence[str]) -> tuple[str, ...]:
-    """The columns that a user names: a list of names, or a text with commas. A column that is called so comes first.
-
-    A name that holds a comma itself is found too: the longest name that fits is taken.
-    """
-    if not isinstance(written, str):
-        names = tuple(written)
-    else:
-        parts = written.split(",")
-        names = _split(parts, {column.name for column in table.columns}) or tuple(part.strip() for part in parts)
-    for name in names:
-        table.column(name)  # raises where there is none
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise InputError(f"{twice} is named twice. Each column of a key must be another one.")
-    if not names:
-        raise InputError("No column is named to join on.")
-    return names
-
-
-def _split(parts: list[str], known: set[str]) -> tuple[str, ...]:
-    """The parts joined to known names, the longest first; empty where they cannot be."""
-    if not parts:
-        return ()
-    for size in range(len(parts), 0, -1):
-        for name in (",".join(parts[:size]), ",".join(parts[:size]).strip()):
-            if name in known:
-                rest = _split(parts[size:], known)
-                if rest or size == len(parts):
-                    return (name, *rest)
-    return ()

@@ -17,7 +17,7 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.lake.layout import is_made_up
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hit
-from dovetail.tables.query import QueryColumn
+from dovetail.tables.input_table import InputColumn
 
 _NUMBERS = frozenset({"integer", "real"})
 _SAMPLE = 2_000  # values of a column that are looked at for how it is filled
@@ -32,13 +32,13 @@ class _Compared:
 
     record: ColumnRecord
     members: Array  # ids of the match's values, ascending
-    counts: Array  # in how many rows each stands
+    counts: Array  # the number of rows of each
     shared: Array  # of my values, whether it is there
     places: Array  # of those that are, where among the members
 
     @property
     def theirs(self) -> Array:
-        """In how many rows of the match each of the shared values stands."""
+        """The number of rows of each shared value in the match."""
         rows: Array = self.counts[self.places].astype(np.int64)
         return rows
 
@@ -46,10 +46,14 @@ class _Compared:
 class Evidence:
     """The evidence for matches of one query column. The dictionary of a segment is looked up once for all of them."""
 
-    def __init__(self, segments: Sequence[OpenSegment], column: QueryColumn) -> None:
+    def __init__(self, segments: Sequence[OpenSegment], column: InputColumn) -> None:
         self._segments = segments
         self._column = column
         self._looked_up = functools.lru_cache(maxsize=None)(self._look_up)
+
+    def overlap(self, segment: OpenSegment, column: int) -> int:
+        """The distinct values that my column and one of the lake share."""
+        return int(self._shared(segment, segment.tokens.set_of(column)[0])[0].sum())
 
     def strength(self, match: Match) -> float:
         """How much the match is worth, between 0 and 1.
@@ -95,12 +99,17 @@ class Evidence:
         )
 
     def _compare(self, match: Match) -> _Compared:
-        ids, _ = self._looked_up(match.segment)
         members, counts = match.segment.tokens.set_of(match.column)
+        shared, places = self._shared(match.segment, members)
+        return _Compared(match.segment.catalog.column(match.column), members, counts, shared, places[shared])
+
+    def _shared(self, segment: OpenSegment, members: Array) -> tuple[Array, Array]:
+        """Which of my values are among the members, and where each would be."""
+        ids, _ = self._looked_up(segment)
         places = np.searchsorted(members, ids)
         places[places == len(members)] = 0
         shared = (ids >= 0) & (members[places] == ids) if len(members) else np.zeros(len(ids), bool)
-        return _Compared(match.segment.catalog.column(match.column), members, counts, shared, places[shared])
+        return shared, places
 
     def _look_up(self, segment: OpenSegment) -> tuple[Array, Array]:
         """The ids of the query's tokens in the segment, and how many of its columns hold each."""
@@ -114,7 +123,7 @@ class Evidence:
 
     @functools.cached_property
     def _weights(self) -> Array:
-        """How much each of the query's tokens tells. Over the whole lake: how it is parted must not matter."""
+        """How informative each of the query's tokens is, over the whole lake, however it is split into segments."""
         holders = sum(self._looked_up(segment)[1] for segment in self._segments)
         columns = sum(segment.tokens.arrays.columns for segment in self._segments)
         weights: Array = rarity(np.maximum(holders, 1), columns)
@@ -164,7 +173,7 @@ def _only_there(segment: OpenSegment, found: _Compared) -> tuple[str, ...]:
 
 
 def cardinality_of(mine: Array, theirs: Array) -> str:
-    """From the matched values alone: whether any of them stands in several rows, on either side."""
+    """From the matched values alone: whether any of them is in several rows, on either side."""
     left = "1" if not (mine > 1).any() else "N"
     right = "1" if not (theirs > 1).any() else "N"
     return "N:M" if (left, right) == ("N", "N") else f"{left}:{right}"

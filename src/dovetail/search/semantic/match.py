@@ -19,7 +19,7 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso import Matches, Space
 from dovetail.indexes.pexeso.core import Vectors, texts_among
 from dovetail.indexes.pexeso.kernels import count_columns
-from dovetail.tables.query import QueryColumn
+from dovetail.tables.input_table import InputColumn
 
 _PARTS = 4  # into which the values are cut that are asked after the first columns can be dropped
 
@@ -58,16 +58,16 @@ class SimilarMatch:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TextQuery:
     """My values as vectors; those that are no texts only match their equals."""
 
-    column: QueryColumn
+    column: InputColumn
     texts: Array  # places among the column's tokens
     codes: Array
     vectors: Vectors
 
     @classmethod
-    def of(cls, column: QueryColumn, space: Space) -> Asked:
+    def of(cls, column: InputColumn, space: Space) -> TextQuery:
         marks = texts_among(column.tokens)
         texts = np.flatnonzero(marks)
         return cls(column, texts, np.flatnonzero(~marks), space.vectors(column.tokens.take(pa.array(texts))))
@@ -78,7 +78,7 @@ class Asked:
 
 
 def similar(
-    segments: Sequence[OpenSegment], asked: Asked, tau: float, k: int | None, least: int, columns: list[Array]
+    segments: Sequence[OpenSegment], asked: TextQuery, tau: float, k: int | None, least: int, columns: list[Array]
 ) -> list[SimilarMatch]:
     """The columns in which at least `least` rows of mine have a match within `tau`: all, or the `k` best. Exact."""
     found: list[SimilarMatch] = []
@@ -92,7 +92,7 @@ def similar(
 
 
 def _in_segment(
-    segment: OpenSegment, asked: Asked, tau: float, k: int | None, least: int, allowed: Array
+    segment: OpenSegment, asked: TextQuery, tau: float, k: int | None, least: int, allowed: Array
 ) -> list[SimilarMatch]:
     count = _Count(segment, asked.column.counts)
     equal = segment.texts.equal(asked.column.tokens.take(pa.array(asked.codes)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,36 +13,33 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.indexes.pexeso.core import MOST_TAU, Space, texts_among
+from dovetail.indexes.pexeso.core import MOST_TAU, Space, distance_of, texts_among
 from dovetail.search.engine import columns_of
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
+from dovetail.search.request import SearchRequest
 from dovetail.search.semantic.hit import Mapped, SemanticHit
-from dovetail.search.semantic.match import Asked, SimilarMatch, similar
-from dovetail.tables.query import QueryColumn, QueryTable
+from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
+from dovetail.tables.input_table import InputColumn, InputTable
 
-if TYPE_CHECKING:
-    from dovetail.search.planner import Request
-
-
-TAU = 0.06  # the paper's
-THRESHOLD = Fraction(6, 10)
+MIN_SIMILARITY = 0.94  # the paper's τ of 6 %
+THRESHOLD = Fraction(6, 10)  # the paper's T of 60 %
 EVERY = "*"
 _NEAREST = 3
 
 
 def search_semantic(
-    segments: Sequence[OpenSegment], request: Request, threshold: Fraction | None, table: QueryTable, allowed: list[Any]
+    segments: Sequence[OpenSegment], request: SearchRequest, table: InputTable, allowed: list[Any]
 ) -> Hits:
     """Where neither `k` nor a threshold is named, all columns at the paper's threshold."""
     begun = time.perf_counter()
-    tau = _checked_tau(request)
+    tau, threshold = distance_of(_min_similarity(request)), request.share
     if request.k is None and threshold is None:
         threshold = THRESHOLD
     columns = columns_of(segments, allowed)
-    found: list[tuple[SimilarMatch, Asked]] = []
-    nearest: list[tuple[SimilarMatch, Asked]] = []
-    asked_all = [Asked.of(column, _space(segments)) for column in _chosen(table, request.on)] if segments else []
+    found: list[tuple[SimilarMatch, TextQuery]] = []
+    nearest: list[tuple[SimilarMatch, TextQuery]] = []
+    asked_all = [TextQuery.of(column, _space(segments)) for column in _chosen(table, request.on)] if segments else []
     for asked in asked_all:
         rows = int(asked.column.counts.sum())
         least = 1 if threshold is None else max(1, least_overlap(threshold, rows))
@@ -55,58 +52,56 @@ def search_semantic(
     nothing = "" if hits else _nothing(table, asked_all, tau, threshold)
     closest = [_hit(match, asked, 0, tau) for match, asked in near[:_NEAREST]]
     note = _note(asked_all) if hits or asked_all else ""
-    return Hits(hits, table.name, "semantic", True, time.perf_counter() - begun, nothing, closest, note)
+    return Hits(hits, table.name, "semantic", "semantic", True, time.perf_counter() - begun, nothing, closest, note)
 
 
 def _space(segments: Sequence[OpenSegment]) -> Space:
     return segments[0].texts.space
 
 
-def _checked_tau(request: Request) -> float:
+def _min_similarity(request: SearchRequest) -> float:
+    least = 1.0 - MOST_TAU
     try:
-        tau = TAU if request.tau is None else float(request.tau)
+        found = MIN_SIMILARITY if request.min_similarity is None else float(request.min_similarity)
     except ValueError:
-        raise InputError(f"tau is {request.tau!r}; it must be a share such as 0.06.") from None
-    if not 0 < tau <= MOST_TAU:
-        raise InputError(
-            f"tau is {request.tau}; it must be above 0 and at most {MOST_TAU}: a share of the greatest distance, e.g. "
-            "0.06 for 6 %."
-        )
-    return tau
+        raise InputError(f"`min_similarity` is {request.min_similarity!r}; it must be a number such as 0.94.") from None
+    if not least - 1e-12 <= found < 1:
+        raise InputError(f"`min_similarity` is {request.min_similarity}; it must be at least {least:g} and below 1.")
+    return found
 
 
-def _chosen(table: QueryTable, on: str | Sequence[str] | None) -> list[QueryColumn]:
+def _chosen(table: InputTable, on: str | Sequence[str] | None) -> list[InputColumn]:
     """The named column; without a name the one with the most distinct texts; with * each that has any."""
     texts = {column.name: int(texts_among(column.tokens).sum()) for column in table.columns}
     some = [column for column in table.columns if texts[column.name]]
     if on is None or on == EVERY:
         if not some:
-            raise InputError(f"{table.name} has no column of texts: numbers and short codes are for exact search.")
+            raise InputError(f"{table.name} has no column of texts: numbers and short codes only match their equals.")
         return some if on == EVERY else [max(some, key=lambda column: texts[column.name])]
     if not isinstance(on, str):
         if len(on) != 1:
-            raise InputError("Search by meaning takes one column: name one, or * to try each.")
+            raise InputError("By meaning, one column is searched with; name one, or `*` to try each.")
         on = on[0]
     column = table.column(on)
     if not texts[column.name]:
         raise InputError(
-            f"{column.name} of {table.name} has no texts: numbers and short codes are for exact search, without "
-            "--how semantic."
+            f"{column.name} of {table.name} has no texts: numbers and short codes only match their equals; drop "
+            "`by='semantic'`."
         )
     return [column]
 
 
-def _best_of_each(pairs: list[tuple[SimilarMatch, Asked]], several: bool) -> list[tuple[SimilarMatch, Asked]]:
+def _best_of_each(pairs: list[tuple[SimilarMatch, TextQuery]], several: bool) -> list[tuple[SimilarMatch, TextQuery]]:
     """Best first; where several columns of mine were asked, by their share, and each table once."""
     if not several:
         return pairs
-    best: dict[str, tuple[SimilarMatch, Asked]] = {}
+    best: dict[str, tuple[SimilarMatch, TextQuery]] = {}
     for pair in sorted(pairs, key=lambda pair: (-pair[0].rows / int(pair[1].column.counts.sum()), pair[0].order)):
         best.setdefault(pair[0].table, pair)
     return list(best.values())
 
 
-def _note(asked: list[Asked]) -> str:
+def _note(asked: list[TextQuery]) -> str:
     codes = sum(len(one.codes) for one in asked)
     if not codes:
         return ""
@@ -114,14 +109,14 @@ def _note(asked: list[Asked]) -> str:
     return f"{codes:,} of {values:,} values are numbers or short codes: only equal ones match them."
 
 
-def _nothing(table: QueryTable, asked: list[Asked], tau: float, threshold: Fraction | None) -> str:
+def _nothing(table: InputTable, asked: list[TextQuery], tau: float, threshold: Fraction | None) -> str:
     mine = table.name if len(asked) != 1 else f"{asked[0].column.name} of {table.name}"
     if threshold is None:
-        return f"No column of the lake has a value within {tau:.1%} of one of {mine}."
-    return f"No column of the lake matches {float(threshold):.0%} of {mine} within {tau:.1%}."
+        return f"No column of the lake has a value that is similar to one of {mine} (at least {1 - tau:g})."
+    return f"No column of the lake matches {float(threshold):.0%} of {mine} with a similarity of at least {1 - tau:g}."
 
 
-def _hit(match: SimilarMatch, asked: Asked, rank: int, tau: float) -> SemanticHit:
+def _hit(match: SimilarMatch, asked: TextQuery, rank: int, tau: float) -> SemanticHit:
     segment, query = match.segment, asked.column
     record = segment.catalog.column(match.column)
     number = int(segment.table_of[match.column])
@@ -130,7 +125,7 @@ def _hit(match: SimilarMatch, asked: Asked, rank: int, tau: float) -> SemanticHi
     theirs = counts[np.searchsorted(members, tokens)].astype(np.int64)
     mine = query.counts[places]
     mapping = tuple(
-        Mapped(query.written[place].as_py(), matched, distance)
+        Mapped(query.written[place].as_py(), matched, 1.0 - distance)
         for place, matched, distance in zip(
             places.tolist(), segment.tokens.tokens(tokens).to_pylist(), distances.tolist(), strict=True
         )
@@ -161,13 +156,13 @@ def _hit(match: SimilarMatch, asked: Asked, rank: int, tau: float) -> SemanticHi
         only_there=_only_there(segment, members, counts, distinct),
         brings=tuple(c.column for c in segment.catalog.columns_of(number) if c.column != record.column),
         joinability=match.rows / int(query.counts.sum()),
-        tau=tau,
+        min_similarity=1.0 - tau,
         mapping=mapping,
         tokens=tuple(zip(query.tokens.take(places).to_pylist(), (pair.matched for pair in mapping), strict=True)),
     )
 
 
-def _shown(query: QueryColumn, places: Array) -> tuple[str, ...]:
+def _shown(query: InputColumn, places: Array) -> tuple[str, ...]:
     most = places[np.argsort(-query.counts[places], kind="stable")][:SHOWN]
     return tuple(shorten(value) for value in query.written.take(most).to_pylist())
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from dovetail.search.hits import Hit
 from dovetail.transform.explain import explained
-from dovetail.transform.operators import Program
+from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TransformedHit(Hit):
     """My values that match are those for which a program makes one of theirs, or of which one of theirs makes mine."""
 
@@ -22,18 +22,21 @@ class TransformedHit(Hit):
     @property
     def words(self) -> str:
         """The programs for people."""
-        return str(self.way)
+        return str(self.transformation)
 
     @property
-    def way(self) -> Transformation:
+    def by(self) -> str:
+        return "transform"
+
+    @property
+    def transformation(self) -> Transformation:
         """How the two join."""
         return Transformation(self.programs, self.transformed == "theirs", self.target)
 
     def to_dict(self) -> dict[str, Any]:
         fields = super().to_dict()
-        told = [{"steps": program.to_json(), **explained(program)} for program in self.programs]
-        del fields["programs"]
-        return {**fields, "program": told}
+        programs = [{"steps": program.to_json(), **explained(program)} for program in self.programs]
+        return {**fields, "programs": programs}
 
     def explain(self) -> str:
         side, other = ("your", "its") if self.transformed == "mine" else ("its", "your")

@@ -56,7 +56,7 @@ def lake(tmp_path_factory) -> dovetail.Lake:
 
 
 def found(lake: dovetail.Lake, data: object, **options: object) -> dict[str, object]:
-    return {hit.table: hit for hit in lake.search(data, how="transform", **options)}
+    return {hit.table: hit for hit in lake.search(data, by="transform", **options)}
 
 
 def test_names_find_addresses_logins_and_lists(lake):
@@ -72,7 +72,7 @@ def test_names_find_addresses_logins_and_lists(lake):
 
 def test_the_join_delivers_what_search_promises(lake):
     staff = pd.DataFrame({"name": [*NAMES[:60], *NAMES[50:100], None, "Nobody"], "row": range(112)})
-    for hit in lake.search(staff, on="name", how="transform"):
+    for hit in lake.search(staff, on="name", by="transform"):
         joined = lake.join(staff, hit)
         assert joined.matched_left == hit.matched_rows
         assert joined.matched_right == hit.matched_table_rows
@@ -116,13 +116,13 @@ def test_thresholds_and_globs(lake):
 
 
 def test_refusals(lake):
-    with pytest.raises(InputError, match="There is no search 'magic'"):
-        lake.search({"a": ["x"]}, how="magic")
-    with pytest.raises(InputError, match="Sketches find equal values only"):
-        lake.search({"a": ["x"]}, how="transform", fast=True)
+    with pytest.raises(InputError, match="`by` is 'magic'"):
+        lake.search({"a": ["x"]}, by="magic")
+    with pytest.raises(InputError, match="`fast` finds equal values only"):
+        lake.search({"a": ["x"]}, by="transform", fast=True)
     with pytest.raises(InputError, match="no column of text"):
-        lake.search({"a": [1, 2]}, how="transform")
-    nothing = lake.search({"a": ["qqq xxx", "zzz yyy"]}, how="transform")
+        lake.search({"a": [1, 2]}, by="transform")
+    nothing = lake.search({"a": ["qqq xxx", "zzz yyy"]}, by="transform")
     assert (list(nothing), "after a transformation" in nothing.sentence) == ([], True)
 
 
@@ -141,30 +141,31 @@ def test_after_any_history_as_from_a_fresh_index(lake, tmp_path):
         (tmp_path / "lake" / "gone.csv").unlink()
         index(tmp_path / "lake", tmp_path / "idx")
         staff = {"name": NAMES[:100]}
-        expected = [hit.to_dict() for hit in lake.search(staff, on="name", how="transform")]
+        expected = [hit.to_dict() for hit in lake.search(staff, on="name", by="transform")]
         grown = dovetail.open(tmp_path / "idx")
         assert len(grown.segments) > 1
-        assert [hit.to_dict() for hit in grown.search(staff, on="name", how="transform")] == expected
+        assert [hit.to_dict() for hit in grown.search(staff, on="name", by="transform")] == expected
         compact(tmp_path / "idx")
-    compacted = dovetail.open(tmp_path / "idx").search(staff, on="name", how="transform")
+    compacted = dovetail.open(tmp_path / "idx").search(staff, on="name", by="transform")
     assert [hit.to_dict() for hit in compacted] == expected
 
 
 def test_the_command(lake, tmp_path):
     pd.DataFrame({"name": NAMES[:100], "room": range(100)}).to_csv(tmp_path / "staff.csv", index=False)
     idx = lake.info()["path"]
-    asked = ("search", tmp_path / "staff.csv", "--on", "name", "--how", "transform", "--index", idx)
+    asked = ("search", tmp_path / "staff.csv", "--on", "name", "--by", "transform", "--index", idx)
     answer = command(*asked, "--json")
     assert answer.err == ""
-    assert (answer.code, answer.json["how"], answer.json["exact"]) == (0, "transform", False)
+    assert (answer.code, answer.json["by"], answer.json["exact"]) == (0, "transform", False)
     (first, *_) = answer.json["hits"]
-    assert first["program"][0]["words"]
+    assert first["programs"][0]["words"]
     assert first["transformed"] in ("mine", "theirs")
-    joined = command("join", tmp_path / "staff.csv", "emails.csv", "--on", "name", "--by", "transform", "--index", idx)
-    assert joined.out.startswith("100 rows, 4 columns: left join on name = email. 100 of your 100 rows match")
-    none = command("join", tmp_path / "staff.csv", "codes.csv", "--on", "name", "--by", "transform", "--index", idx)
-    assert (none.code, none.err.count("\n")) == (2, 1)
+    by = ("--by", "transform", "--index", idx)
+    joined = command("join", tmp_path / "staff.csv", "emails.csv", "--on", "name=email", *by)
+    assert joined.out.startswith("100 rows: inner join on name = email (after a transformation), 1:1. 100 of 100 rows")
+    none = command("join", tmp_path / "staff.csv", "codes.csv", "--on", "name=code", *by)
+    assert (none.code, none.out) == (1, "Nothing joins. No transformation joins enough rows.\n")
     shown = command(*asked)
     assert "emails.csv" in shown.out
-    assert "Try:" in shown.out
+    assert "Try:" in shown.err
     assert "after a transformation" in command(*asked, "--explain", "1").out

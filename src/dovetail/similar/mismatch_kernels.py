@@ -1,12 +1,4 @@
-"""What speaks against two texts being the same, beyond how many tokens they share.
-
-- words that one has and the other has not, spelled alike or not: a text with more words than the key is likelier to be
-  something else than one with fewer;
-- numbers that differ;
-- words that tell keys apart: where two keys differ in one word only, `stakes` and `oaks`, a text that differs from a
-  key in these words is another thing. Such pairs of words are learned from the keys alone (the negative rules of
-  Auto-FuzzyJoin, doi:10.1145/3448016.3452824).
-"""
+"""Kernels for what speaks against two texts meaning the same thing, beyond the tokens that they do not share."""
 
 from __future__ import annotations
 
@@ -16,21 +8,15 @@ import numpy as np
 
 from dovetail._compile import compiled
 from dovetail._types import Array
-from dovetail.similar.texts import Words
 
-_MOST_WORDS = 12  # of a key, from which rules are learned
-_MOST_ALIKE = 40  # keys that differ in one word: of more, these are enough
-
-
-def rules_of(keys: Words) -> Array:
-    """The pairs of words that tell two keys apart, as ascending numbers."""
-    rests, gone = _left_out(keys.first, keys.hashes, _MOST_WORDS)
-    order = np.lexsort((gone, rests))
-    return np.unique(_pairs(rests[order], gone[order], _MOST_ALIKE))
+# Chosen on half of the AutoFJ development sets (benchmarks/transformation), as were the penalties of matching.py.
+_LEAST_WORD_SIMILARITY = np.float32(0.4)  # words that share less are not matched
+_INITIAL = np.float32(0.5)  # an initial and a word that begins with it
+_PREFIX = np.float32(0.6)  # a word and one that begins with it
 
 
 @compiled
-def _left_out(first: Array, hashes: Array, most: int) -> tuple[Array, Array]:
+def words_left_out(first: Array, hashes: Array, most: int) -> tuple[Array, Array]:
     """For every word of every key what is left without it, in any order of words, and the word."""
     rests, gone = np.empty(len(hashes), np.uint64), np.empty(len(hashes), np.uint64)
     size = 0
@@ -47,13 +33,13 @@ def _left_out(first: Array, hashes: Array, most: int) -> tuple[Array, Array]:
 
 
 @compiled
-def _pair(a: Any, b: Any) -> Any:
+def word_pair(a: Any, b: Any) -> Any:
     """One number for two words, whatever their order."""
     return (a + b) ^ ((a ^ b) * np.uint64(11400714785074694791))
 
 
 @compiled
-def _pairs(rests: Array, gone: Array, most: int) -> Array:
+def distinguishing_pairs(rests: Array, gone: Array, most: int) -> Array:
     found = np.empty(len(rests) * 4 + 64, np.uint64)
     size, begun = 0, 0
     for place in range(len(rests)):
@@ -61,18 +47,18 @@ def _pairs(rests: Array, gone: Array, most: int) -> Array:
             begun = place
         for other in range(begun, min(place, begun + most)):
             if gone[other] != gone[place] and size < len(found):
-                found[size] = _pair(gone[other], gone[place])
+                found[size] = word_pair(gone[other], gone[place])
                 size += 1
     return found[:size]
 
 
 @compiled
-def weigh_doubts(
+def mismatch_penalties(
     candidates: Array, similarity: Array, codes: Array, starts: Array, first: Array, hashes: Array, weights: Array,
     k_codes: Array, k_starts: Array, k_first: Array, k_hashes: Array, k_weights: Array, rules: Array,
     of_value: float, of_key: float, of_numbers: float, of_rule: float, distance: Array,
 ) -> None:  # fmt: skip
-    """The distance of each candidate: 1 - similarity, and what each doubt adds."""
+    """The distance of each candidate: 1 - cosine similarity, and what each mismatch adds."""
     most = 1
     for text in range(len(first) - 1):
         most = max(most, first[text + 1] - first[text])
@@ -85,22 +71,25 @@ def weigh_doubts(
             if key < 0:
                 break
             a, a_end, b, b_end = first[text], first[text + 1], k_first[key], k_first[key + 1]
-            _align(a, a_end, b, b_end, codes, starts, hashes, k_codes, k_starts, k_hashes, mine, theirs)
-            numbers = _has_number(a, a_end, codes, starts, mine) and _has_number(b, b_end, k_codes, k_starts, theirs)
-            told = _told_apart(a, a_end, b, b_end, hashes, k_hashes, mine, theirs, rules)
+            _align_words(a, a_end, b, b_end, codes, starts, hashes, k_codes, k_starts, k_hashes, mine, theirs)
+            numbers = _has_unmatched_number(a, a_end, codes, starts, mine) and _has_unmatched_number(
+                b, b_end, k_codes, k_starts, theirs
+            )
+            distinguished = _has_distinguishing_pair(a, a_end, b, b_end, hashes, k_hashes, mine, theirs, rules)
             distance[text, place] = (
                 1.0 - similarity[text, place]
-                + of_value * _unmatched(a, a_end, weights, mine) + of_key * _unmatched(b, b_end, k_weights, theirs)
-                + of_numbers * numbers + of_rule * told
+                + of_value * _unmatched_weight(a, a_end, weights, mine)
+                + of_key * _unmatched_weight(b, b_end, k_weights, theirs)
+                + of_numbers * numbers + of_rule * distinguished
             )  # fmt: skip
 
 
 @compiled
-def _align(
+def _align_words(
     a: int, a_end: int, b: int, b_end: int, codes: Array, starts: Array, hashes: Array, k_codes: Array, k_starts: Array,
     k_hashes: Array, mine: Array, theirs: Array,
 ) -> None:  # fmt: skip
-    """How well each word is matched by one of the other text, between 0 and 1: equal words first, then the likest."""
+    """How well each word is matched by one of the other text, from 0 to 1: equal words first, then the most similar."""
     mine[: a_end - a] = 0.0
     theirs[: b_end - b] = 0.0
     for i in range(a, a_end):
@@ -109,20 +98,20 @@ def _align(
                 mine[i - a] = theirs[j - b] = 1.0
                 break
     while True:
-        best, best_i, best_j = np.float32(0.4), -1, -1
+        best, best_i, best_j = _LEAST_WORD_SIMILARITY, -1, -1
         for i in range(a, a_end):
             for j in range(b, b_end):
                 if mine[i - a] == 0.0 and theirs[j - b] == 0.0:
-                    like = _alike(codes, starts[i], starts[i + 1], k_codes, k_starts[j], k_starts[j + 1])
-                    if like > best:
-                        best, best_i, best_j = like, i, j
+                    similar = _word_similarity(codes, starts[i], starts[i + 1], k_codes, k_starts[j], k_starts[j + 1])
+                    if similar > best:
+                        best, best_i, best_j = similar, i, j
         if best_i < 0:
             return
         mine[best_i - a] = theirs[best_j - b] = best
 
 
 @compiled
-def _alike(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int) -> Any:
+def _word_similarity(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int) -> Any:
     """Dice's coefficient of the trigrams of two words; more for a beginning or an initial; 0 for numbers."""
     if a[i] - 48 < 10 or b[j] - 48 < 10:
         return np.float32(0)
@@ -140,7 +129,7 @@ def _alike(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int) -> Any:
             if same:
                 common += 1
                 break
-    like = np.float32(2 * common / (size + other))
+    similar = np.float32(2 * common / (size + other))
     shorter = min(size, other)
     begins = True
     for k in range(shorter):
@@ -148,12 +137,12 @@ def _alike(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int) -> Any:
             begins = False
             break
     if begins:
-        return max(like, np.float32(0.5 if shorter == 1 else 0.6))
-    return like
+        return max(similar, _INITIAL if shorter == 1 else _PREFIX)
+    return similar
 
 
 @compiled
-def _unmatched(a: int, a_end: int, weights: Array, matched: Array) -> Any:
+def _unmatched_weight(a: int, a_end: int, weights: Array, matched: Array) -> Any:
     """The share of a text's words, by weight, that have no match."""
     total, alone = np.float32(1e-9), np.float32(0)
     for word in range(a, a_end):
@@ -163,7 +152,7 @@ def _unmatched(a: int, a_end: int, weights: Array, matched: Array) -> Any:
 
 
 @compiled
-def _has_number(a: int, a_end: int, codes: Array, starts: Array, matched: Array) -> bool:
+def _has_unmatched_number(a: int, a_end: int, codes: Array, starts: Array, matched: Array) -> bool:
     """Whether a word with a digit has no match."""
     for word in range(a, a_end):
         if matched[word - a] == 0.0:
@@ -174,14 +163,14 @@ def _has_number(a: int, a_end: int, codes: Array, starts: Array, matched: Array)
 
 
 @compiled
-def _told_apart(
+def _has_distinguishing_pair(
     a: int, a_end: int, b: int, b_end: int, hashes: Array, k_hashes: Array, mine: Array, theirs: Array, rules: Array
 ) -> bool:
-    """Whether a word of either, which the other has not, tell keys apart."""
+    """Whether an unmatched word of one and an unmatched word of the other distinguish two keys."""
     for i in range(a, a_end):
         for j in range(b, b_end):
             if mine[i - a] < 1.0 and theirs[j - b] < 1.0:
-                pair = _pair(hashes[i], k_hashes[j])
+                pair = word_pair(hashes[i], k_hashes[j])
                 at = np.searchsorted(rules, pair)
                 if at < len(rules) and rules[at] == pair:
                     return True

@@ -1,4 +1,4 @@
-"""Likeness: neighbours equal brute force, doubts keep apart what keys tell apart, constraints choose the columns."""
+"""Similarity: neighbours equal brute force, negative rules keep keys apart, constraints choose the columns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from hypothesis import strategies as st
 import dovetail
 from dovetail.errors import InputError, UnknownName
 from dovetail.normalise import plain
-from dovetail.similar.candidates import nearest, same_block
-from dovetail.similar.columns import aligned, likely_ways
-from dovetail.similar.matching import distances, fuzzy_matches
-from dovetail.similar.mismatch import rules_of
-from dovetail.similar.texts import weigh, words_of
+from dovetail.similar.columns import choose_columns, corresponding
+from dovetail.similar.matching import distances, negative_rules, similar_pairs
+from dovetail.similar.texts import nearest, weigh, words_of
+
+
+def pairs(values, keys, **options) -> list[tuple[int, int]]:
+    found = similar_pairs(values, keys, **options)
+    return list(zip(found.values.tolist(), found.keys.tolist(), strict=True))
+
 
 texts = st.lists(st.text("abcé 1-", min_size=1, max_size=9), min_size=1, max_size=8, unique=True)
 
@@ -51,7 +55,7 @@ def test_neighbours_are_those_of_brute_force(values, keys):
     weighed = weigh(*sides)
     distinct = {token for text in (*values, *keys) for token in bag(text)}
     assume(len(weighed.weights) == len(distinct))  # tokens are known by few bits: these fall together
-    found, similarity = nearest(weighed, same_block(weighed.sides))
+    found, similarity = nearest(weighed)
     for row, value in enumerate(values):
         expected = [cosine(value, key, [*values, *keys]) for key in keys]
         got = {int(key): float(like) for key, like in zip(found[row], similarity[row], strict=True) if key >= 0}
@@ -69,32 +73,35 @@ def test_words_are_those_of_the_plain_text():
     assert [spelled[a:b] for a, b in itertools.pairwise(first)] == [words(text) for text in texts]
 
 
-def test_words_that_tell_keys_apart():
+def test_words_that_distinguish_keys():
     keys = ["Epsom Oaks", "Epsom Derby", "Ascot Stakes", "Kentucky Derby"]
-    assert len(rules_of(words_of(keys))) == 2  # oaks and derby, epsom and kentucky
-    assert fuzzy_matches(["Ascott Stakes"], keys) == [(0, 2)]
+    assert len(negative_rules(words_of(keys))) == 2  # oaks and derby, epsom and kentucky
+    assert pairs(["Ascott Stakes"], keys) == [(0, 2)]
 
 
 def test_a_rule_adds_to_the_distance():
     """The same words as often, but only in the first table do two keys differ in oaks and derby alone."""
     ruled, free = (["Kentucky Derby", "Ascot Oaks", other, "Ripon"] for other in ("Ascot Derby", "Ripon Derby"))
-    (far, *_), (near, *_) = (distances(["Kentucky Oaks"], keys, None)[1][0] for keys in (ruled, free))
+    (far, *_), (near, *_) = (distances(["Kentucky Oaks"], keys)[1][0] for keys in (ruled, free))
     assert far - near == pytest.approx(0.2, abs=0.05)
 
 
 def test_numbers_that_differ_keep_apart():
     keys = ["Season 1999 of the northern league", "Harbour bridge", "Old town hall"]
-    assert fuzzy_matches(["Harbor bridge", "Season 2004 of the northern league"], keys)[0] == (0, 1)
+    assert pairs(["Harbor bridge", "Season 2004 of the northern league"], keys)[0] == (0, 1)
 
 
-def test_a_column_that_must_be_equal_beside_the_likeness():
+def test_a_column_that_must_be_equal_beside_the_similar_one():
     left = {"film": ["The Fly", "The Flyy", "Solaris"], "year": ["1958", "1986", "1972"]}
     right = {"title": ["Fly, The", "Fly, The!", "Solariss"], "released": ["1986", "1958", "2002"]}
-    joined = dovetail.join(left, right, by="fuzzy", equal=("year", "released"))
-    assert joined.pairs.to_pylist() == [{"left_row": 0, "right_row": 1}, {"left_row": 1, "right_row": 0}]
-    with pytest.raises(UnknownName, match='There is no column "yer"'):
-        dovetail.join(left, right, by="fuzzy", equal=("yer", "released"))
-    with pytest.raises(InputError, match="add --by fuzzy"):
+    joined = dovetail.join(left, right, by="similar", equal=("year", "released"))
+    assert joined.pairs.select(["left_row", "right_row"]).to_pylist() == [
+        {"left_row": 0, "right_row": 1},
+        {"left_row": 1, "right_row": 0},
+    ]
+    with pytest.raises(UnknownName, match='no column "yer"'):
+        dovetail.join(left, right, by="similar", equal=("yer", "released"))
+    with pytest.raises(InputError, match="add `by='similar'`"):
         dovetail.join(left, right, equal=("year", "released"))
 
 
@@ -120,18 +127,61 @@ def people(size: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
 
 def test_all_columns_together_where_they_join_more():
     left, right = people(200)
-    assert set(aligned(left, right)) == {(name, name.upper()) for name in left}
-    way = likely_ways(left, right)
+    assert set(corresponding(left, right)) == {(name, name.upper()) for name in left}
+    way = choose_columns(left, right)
     assert way is not None
-    assert set(way.source) == set(left)
-    joined = dovetail.join(left, right, by="fuzzy")
-    pairs = [(row["left_row"], row["right_row"]) for row in joined.pairs.to_pylist()]
-    assert sum(a == b for a, b in pairs) >= 0.95 * len(pairs)
-    assert len(pairs) >= 120
+    assert {name.lower() for name in way.source} == set(left)
+    joined = dovetail.join(left, right, by="similar").pairs
+    right_ones = sum(row["left_row"] == row["right_row"] for row in joined.to_pylist())
+    assert right_ones >= 0.95 * joined.num_rows
+    assert joined.num_rows >= 120
 
 
 def test_frequent_grams_are_not_read():
     """Every value shares a word with every key: the budget bounds what is read, the rare word finds the partner."""
     keys = [f"limited company number {np.base_repr(n * 7919, 36).lower()}" for n in range(25_000)]
-    found = fuzzy_matches([key.replace("company", "compny") for key in keys[:50]], keys)
+    found = pairs([key.replace("company", "compny") for key in keys[:50]], keys)
     assert sum(a == b for a, b in found) == len(found) >= 40
+
+
+def test_a_value_between_two_keys_joins_neither():
+    keys = ["Springfield North", "Springfield South", "Shelbyville"]
+    assert pairs(["Springfield", "Shelbyvile"], keys) == [(1, 2)]
+
+
+def test_several_values_may_join_one_key():
+    values, keys = ["Shelbyvile", "Shelbyvill of old"], ["Shelbyville", "Ogdenville"]
+    assert pairs(values, keys) == [(0, 0), (1, 0)]
+    assert pairs(values, keys, one_to_one=True) == [(0, 0)]
+    assert pairs(values, keys, one_to_one=True, taken=[0]) == []
+
+
+def test_a_least_similarity_takes_the_nearest_whatever_the_second():
+    keys = ["Springfield North", "Springfield South"]
+    assert pairs(["Springfield"], keys) == []
+    found = similar_pairs(["Springfield"], keys, min_similarity=0.2)
+    assert found.keys.tolist() == [0] and 0.2 <= found.similarity[0] < 1
+    assert pairs(["Springfield"], keys, min_similarity=0.95) == []
+
+
+def typing_errors(rows: int, keys: int) -> tuple[list[str], list[str]]:
+    draw = random.Random(rows)
+    names = ["".join(draw.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(12)) for _ in range(keys)]
+
+    def typed(text: str) -> str:
+        place = draw.randrange(len(text))
+        return text[:place] + "é" + text[place + 1 :]
+
+    return [typed(names[row % keys]) for row in range(rows)], names
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("by", ["similar", None])
+def test_many_rows_for_one_key(swapped, by):
+    """Each of 200 rows is one typing error away from one of 20 keys, whichever table comes first."""
+    values, keys = typing_errors(200, 20)
+    tables = {"spelling": values}, {"name": keys}
+    joined = dovetail.join(*(tables[::-1] if swapped else tables), by=by).pairs.to_pylist()
+    assert len(joined) >= 190
+    assert all(row["left_row"] % 20 == row["right_row"] % 20 for row in joined)
+    assert {row["origin"] for row in joined} == {"similar"}

@@ -45,7 +45,7 @@ def hotels(tmp_path_factory):
 
 
 def test_the_example_of_the_paper(hotels):
-    hits = dovetail.open(hotels / "idx").search(MEMBERS, on="address", how="semantic")
+    hits = dovetail.open(hotels / "idx").search(MEMBERS, on="address", by="semantic")
     assert [(hit.table, hit.columns) for hit in hits] == [("hotels.csv", ("location",))]
     hit = hits[0]
     assert isinstance(hit, SemanticHit)
@@ -56,18 +56,18 @@ def test_the_example_of_the_paper(hotels):
         "616 EAST 9TH STREET, 4W": "616 east 9th st.",
         "303 EAST 8TH STREET, 3F": "3f, 303 east 8th st.",
     }
-    assert all(0 < pair.distance <= 0.06 or pair.distance == pytest.approx(0, abs=1e-6) for pair in hit.mapping)
+    assert all(0.94 <= pair.similarity <= 1 + 1e-6 for pair in hit.mapping)
     assert "not matched: 206 EAST" in hit.explain()
 
 
 @pytest.mark.parametrize("way", ["hit.join", "lake.join(hit)", "lake.join(data, hit)"])
 def test_hits_join_by_their_mapping(hotels, way):
     lake, data = dovetail.open(hotels / "idx"), pd.DataFrame(MEMBERS)
-    hit = lake.search(data, on="address", how="semantic")[0]
+    hit = lake.search(data, on="address", by="semantic")[0]
     joined = {
-        "hit.join": lambda: hit.join(),
-        "lake.join(hit)": lambda: lake.join(hit).frame,
-        "lake.join(data, hit)": lambda: lake.join(data, hit).frame,
+        "hit.join": lambda: hit.join(how="left"),
+        "lake.join(hit)": lambda: lake.join(hit, how="left").frame,
+        "lake.join(data, hit)": lambda: lake.join(data, hit, how="left").frame,
     }[way]()
     assert joined["host"].fillna("").tolist() == ["Tom", "", "Jerry", "Tyke", "Tom"]
     assert len(hit.preview(2)) == 2
@@ -75,20 +75,20 @@ def test_hits_join_by_their_mapping(hotels, way):
 
 def test_without_a_column_the_one_with_most_texts_is_asked(hotels):
     lake = dovetail.open(hotels / "idx")
-    assert lake.search(MEMBERS, how="semantic")[0].on == ("address",)
-    every = lake.search(MEMBERS, on="*", how="semantic", threshold="0.2")
+    assert lake.search(MEMBERS, by="semantic")[0].on == ("address",)
+    every = lake.search(MEMBERS, on="*", by="semantic", threshold="0.2")
     assert [(hit.table, hit.on) for hit in every] == [("hotels.csv", ("name",))]  # as good as address, and before it
 
 
 def test_codes_match_their_equals_and_the_answer_says_so(hotels):
-    hits = dovetail.open(hotels / "idx").search(["Jerry", "Tom", "Tmo"], how="semantic", k=1)
+    hits = dovetail.open(hotels / "idx").search(["Jerry", "Tom", "Tmo"], by="semantic", k=1)
     assert hits[0].columns == ("host",)
     assert {pair.value for pair in hits[0].mapping} == {"Jerry", "Tom"}
     assert hits.note == "2 of 3 values are numbers or short codes: only equal ones match them."
 
 
 def test_nothing_is_said_in_a_sentence(hotels):
-    hits = dovetail.open(hotels / "idx").search(["completely different", "another thing"], how="semantic")
+    hits = dovetail.open(hotels / "idx").search(["completely different", "another thing"], by="semantic")
     assert not hits
     assert "No column of the lake matches 60%" in hits.sentence
 
@@ -96,13 +96,13 @@ def test_nothing_is_said_in_a_sentence(hotels):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"how": "semantic", "tau": 0.5}, "at most 0.1"),
-        ({"how": "semantic", "tau": "six"}, "must be a share"),
-        ({"how": "semantic", "fast": True}, "exact search"),
-        ({"how": "meaning"}, "exact, transform, semantic"),
-        ({"tau": 0.06}, "--how semantic"),
-        ({"how": "semantic", "on": "age"}, "has no texts"),
-        ({"how": "semantic", "on": ["name", "address"]}, "one column"),
+        ({"by": "semantic", "min_similarity": 0.5}, "at least 0.9"),
+        ({"by": "semantic", "min_similarity": "six"}, "must be a number"),
+        ({"by": "semantic", "fast": True}, "for equal values"),
+        ({"by": "meaning"}, "equal, transform, semantic"),
+        ({"min_similarity": 0.94}, "by='semantic'"),
+        ({"by": "semantic", "on": "age"}, "has no texts"),
+        ({"by": "semantic", "on": ["name", "address"]}, "one column"),
     ],
 )
 def test_what_cannot_be_asked(hotels, options, sentence):
@@ -113,16 +113,16 @@ def test_what_cannot_be_asked(hotels, options, sentence):
 def test_the_command_writes_the_mapping(hotels, tmp_path):
     query, mapping = tmp_path / "members.csv", tmp_path / "mapping.csv"
     pd.DataFrame(MEMBERS).to_csv(query, index=False)
-    options = ["--on", "address", "--how", "semantic", "--index", hotels / "idx"]
+    options = ["--on", "address", "--by", "semantic", "--index", hotels / "idx"]
     answer = command("search", query, *options, "--mapping", mapping, "--json").json
-    assert answer["how"] == "semantic"
+    assert answer["by"] == "semantic"
     assert answer["hits"][0]["joinability"] == 0.8
     with mapping.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
-    assert list(lines[0]) == ["table", "column", "value", "matched", "distance"]
+    assert list(lines[0]) == ["table", "column", "value", "matched", "similarity"]
     assert [line["value"] for line in lines] == [pair["value"] for pair in answer["hits"][0]["mapping"]]
     assert command("search", query, *options, "--threshold", "0.9").code == 1
-    assert "--on address --by semantic -o joined.parquet" in command("search", query, *options).out
+    assert "--by semantic --min-similarity 0.94 -o joined.parquet" in command("search", query, *options).err
 
 
 def test_the_embedder_is_frozen_and_another_version_refused(hotels, monkeypatch):
@@ -131,7 +131,7 @@ def test_the_embedder_is_frozen_and_another_version_refused(hotels, monkeypatch)
     space_of.cache_clear()
     monkeypatch.setattr(NGrams, "version", 99)
     with pytest.raises(FormatMismatch, match="version 1 of the embedder ngrams"):
-        dovetail.open(hotels / "idx").search(MEMBERS, how="semantic")
+        dovetail.open(hotels / "idx").search(MEMBERS, by="semantic")
     space_of.cache_clear()
 
 
@@ -146,10 +146,10 @@ def test_an_index_of_dense_vectors_is_whole_and_compacts(hotels, tmp_path):
     with without_spark():
         index(hotels / "lake", tmp_path / "idx", embedder="letters")
         dovetail.remove(tmp_path / "idx", "planets.csv")
-        before = dovetail.open(tmp_path / "idx").search(MEMBERS, on="address", how="semantic", k=5)
+        before = dovetail.open(tmp_path / "idx").search(MEMBERS, on="address", by="semantic", k=5)
         dovetail.compact(tmp_path / "idx")
     assert dovetail.verify(tmp_path / "idx").problems == ()
-    after = dovetail.open(tmp_path / "idx").search(MEMBERS, on="address", how="semantic", k=5)
+    after = dovetail.open(tmp_path / "idx").search(MEMBERS, on="address", by="semantic", k=5)
     assert before.to_dicts() == after.to_dicts() != []
 
 
@@ -157,6 +157,6 @@ def test_abbreviations_of_a_users_own_are_frozen_with_the_index(hotels, tmp_path
     (tmp_path / "mine.tsv").write_text("vns\tvenus\n", encoding="utf-8")
     with without_spark():
         index(hotels / "lake", tmp_path / "idx", abbreviations=tmp_path / "mine.tsv")
-    hits = dovetail.open(tmp_path / "idx").search(["the VNS", "saturn"], how="semantic", tau=0.08, k=1)
+    hits = dovetail.open(tmp_path / "idx").search(["the VNS", "saturn"], by="semantic", min_similarity=0.92, k=1)
     assert hits[0].table == "planets.csv"
     assert {pair.matched for pair in hits[0].mapping} == {"venus", "saturn"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dovetail.normalise import plain
 from dovetail.transform.candidates import Candidate, Example, candidates, pieces
-from dovetail.transform.operators import CASES, Constant, Extract, Program
+from dovetail.transform.program import CASES, Constant, Extract, Program
 
 MOST_STEPS = 16
 _MOST_STATES = 1500

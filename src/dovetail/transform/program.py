@@ -1,13 +1,19 @@
-"""What a program is made of: constants and extracts, concatenated. Programs are values.
+"""Programs: constants and extracts, concatenated; what several of them make; and what none should do.
 
 The paper's logical operators Substr, SplitSubstr and SplitSplitSubstr are an `Extract` with none, one and two splits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_LOOKED_AT = 1_000  # values of a column, for whether a program cuts its numbers; arbitrary
+Normalise = Callable[[pa.Array], pa.Array]
 
 
 def _title(text: str) -> str:
@@ -120,3 +126,50 @@ def _step_of(step: Mapping[str, Any]) -> Step:
         return Constant(step["constant"])
     splits = tuple(Split(split["separator"], split["first"], split["last"]) for split in step["splits"])
     return Extract(step["column"], splits, step["start"], step["stop"], step["case"])
+
+
+def made_by(
+    programs: Sequence[Program], columns: Mapping[str, Sequence[str | None]], normalise: Normalise, wanted: pa.Array
+) -> pa.LargeStringArray:
+    """Normalised values, one for each row of `columns`; null where no program makes one of those `wanted`."""
+    rows = len(next(iter(columns.values())))
+    found = pa.nulls(rows, pa.large_string())
+    for program in programs:
+        made = normalise(pa.array(program.apply(columns), pa.string())).cast(pa.large_string())
+        found = pc.coalesce(found, pc.if_else(pc.is_in(made, wanted), made, None))
+    return found
+
+
+def cuts_numbers(program: Program, columns: Mapping[str, Sequence[str | None]]) -> bool:
+    """Whether it takes a part of numbers of different lengths: 14 is not 149 written differently.
+
+    Of numbers that all have as many digits, such as dates, a part may well mean something.
+    """
+    return any(
+        _cuts(step, (text for text in columns[step.column][:_LOOKED_AT] if text))
+        for step in program.steps
+        if isinstance(step, Extract) and (step.start or step.stop is not None)
+    )
+
+
+def _cuts(step: Extract, texts: Iterable[str]) -> bool:
+    whole = Extract(step.column, step.splits)
+    lengths, cut = set(), False
+    for text in texts:
+        piece = whole.apply(text) or ""
+        first, last, _ = slice(step.start, step.stop).indices(len(piece))
+        for edge, inside in ((first, first), (last, last - 1)):
+            if first < last and piece[inside].isdigit():
+                begin, end = _number_around(piece, inside)
+                lengths.add(end - begin)
+                cut |= begin < edge < end
+    return cut and len(lengths) > 1
+
+
+def _number_around(text: str, place: int) -> tuple[int, int]:
+    begin, end = place, place + 1
+    while begin and text[begin - 1].isdigit():
+        begin -= 1
+    while end < len(text) and text[end].isdigit():
+        end += 1
+    return begin, end

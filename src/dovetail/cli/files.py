@@ -1,0 +1,75 @@
+"""Files that a command reads and writes: tables from standard input, rows to a file or to standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+from dovetail._output import check_place, csv_text, whole_file, write_csv
+from dovetail.errors import InputError
+
+STANDARD = "-"
+_ROWS_AT_ONCE = 10_000  # arbitrary: a few megabytes of text
+
+
+def _json_text(table: pa.Table) -> Iterator[str]:
+    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        yield "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+
+
+Writer = Callable[[pa.Table, str], None]
+WRITERS: dict[str, Writer] = {
+    ".csv": write_csv,
+    ".parquet": pyarrow.parquet.write_table,
+    ".arrow": pyarrow.feather.write_feather,
+    ".feather": pyarrow.feather.write_feather,
+}
+# The first bytes of formats that cannot be mistaken; other input is delimited text.
+_MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x1f\x8b", ".csv.gz"), (b"{", ".jsonl"))
+
+
+def check_output(output: Path, inputs: Sequence[str]) -> None:
+    """Before work that may take long."""
+    if str(output) == STANDARD:
+        return
+    if output.suffix not in WRITERS:
+        raise InputError(f"Cannot write {output.suffix or 'a file without suffix'}: use {', '.join(WRITERS)} or -.")
+    check_place(output)
+    if any(Path(each).exists() and output.exists() and output.samefile(each) for each in inputs):
+        raise InputError(f"{output} is one of the files to join; write to another.")
+
+
+def write_table(table: pa.Table, output: Path) -> None:
+    with whole_file(output) as draft:
+        WRITERS[output.suffix](table, str(draft))
+
+
+def print_rows(table: pa.Table, as_lines: bool) -> None:
+    """All rows to standard output: JSON lines, or else CSV."""
+    for text in _json_text(table) if as_lines else csv_text(table):
+        click.echo(text, nl=False)
+
+
+@contextlib.contextmanager
+def from_standard_input(*tables: str) -> Iterator[list[str]]:
+    """The names of tables, with `-` replaced by a file that holds what standard input has."""
+    if tables.count(STANDARD) > 1:
+        raise InputError("Standard input can be only one of the tables.")
+    if STANDARD not in tables:
+        yield list(tables)
+        return
+    content = sys.stdin.buffer.read()
+    suffix = next((suffix for magic, suffix in _MAGIC if content.lstrip().startswith(magic)), ".csv")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"standard-input{suffix}"
+        path.write_bytes(content)
+        yield [str(path) if table == STANDARD else table for table in tables]

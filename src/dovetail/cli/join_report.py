@@ -1,0 +1,46 @@
+"""What `dovetail join` says about a join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail.join.result import JoinResult
+from dovetail.transform.explain import explained, in_words
+
+_LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
+
+
+def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
+    yield joined.sentence
+    if not len(joined.matches.left):
+        return
+    yield joined.why
+    if joined.steps:
+        yield from _step_lines(joined)
+        return
+    if joined.transformation:
+        yield from _program_lines(joined, explain)
+    for side, values in (("left", joined.unmatched_left), ("right", joined.unmatched_right)):
+        if values:
+            yield f"Not matched on the {side}: {', '.join(values)}"
+    if explain:
+        yield f"SQL:\n{joined.sql or 'No short query gives the same rows.'}"
+
+
+def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
+    if joined.transformation and joined.transformation.key:
+        yield f"Of the other table's key is taken: {in_words(joined.transformation.key)}"
+    for number, program in enumerate(joined.programs, start=1):
+        title = f"Program {number} of {len(joined.programs)}" if len(joined.programs) > 1 else "Program"
+        texts = explained(program)
+        yield f"{title}, on the {joined.transformed} table: {texts['words']}"
+        for name, label in _LABELS.items() if explain else ():
+            yield f"  {label}: {texts[name]}"
+
+
+def _step_lines(joined: JoinResult) -> Iterator[str]:
+    for step in joined.steps:
+        matched = (
+            f"{step.matched_right:,} of {step.right.rows:,} rows match {step.matched_left:,} of the {step.left.rows:,}"
+        )
+        yield f"  {step.right.name}: {matched} before on {step.condition}, {step.cardinality}."

@@ -1,0 +1,195 @@
+"""Joins two tables by the method and the columns that are named, or else by those that the values suggest.
+
+Equal columns come first; where they say too little, a transformation of one table's values into the other's key, with
+similarity for the rows that it leaves, or similarity alone.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from dovetail._deadline import Deadline
+from dovetail._types import Array
+from dovetail.errors import InputError
+from dovetail.indexes.pexeso.core import Space
+from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
+from dovetail.join.execute import execute
+from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys, with_similar
+from dovetail.join.request import JoinRequest
+from dovetail.join.result import JoinResult
+from dovetail.join.semantic import semantic_keys
+from dovetail.similar.columns import ComparedColumns, choose_columns, has_keys, together
+from dovetail.tables.column_names import Pair, column_pairs
+from dovetail.tables.input_table import InputTable
+from dovetail.transform.composite import discover_composite
+from dovetail.transform.discover import discover
+from dovetail.transform.transformation import Transformation
+
+# Chosen while looking at the development databases (docs/benchmarks.md says how far they carry).
+_LEAST_SIMILAR = 0.3  # of the source's values, where nothing but similarity joins two tables and nobody asked for it
+_LEAST_EQUAL = 0.3  # of the rows of one table, where they neither show a key nor cover both tables
+
+Texts = dict[str, list[str | None]]
+
+
+def join_tables(left: InputTable, right: InputTable, request: JoinRequest, space: Space | None = None) -> JoinResult:
+    """Two tables joined. `space` has the vectors for `by="semantic"`."""
+    begun = time.perf_counter()
+    return replace(_Join(left, right, request, space).run(), seconds=round(time.perf_counter() - begun, 3))
+
+
+class _Join:
+    def __init__(self, left: InputTable, right: InputTable, request: JoinRequest, space: Space | None) -> None:
+        self.left, self.right, self.request, self.space = left, right, request, space
+        self._deadline = Deadline(request.seconds)
+
+    def run(self) -> JoinResult:
+        by, on = self.request.by, self._named_columns()
+        if isinstance(by, Transformation):
+            return self._by_program(by, "The transformation was given.")
+        if by == "semantic":
+            return self._semantic(on)
+        if by == "similar":
+            return self._similar(on)
+        if by == "transform":
+            found = self._learned(on)
+            nothing = "No transformation joins enough rows."
+            return self._by_program(found) if found else self._nothing("transform", nothing)
+        return self._equal(on, "The columns were given.") if on else self._chosen()
+
+    def _named_columns(self) -> list[Pair] | None:
+        if self.request.on is None:
+            return None
+        pairs = column_pairs(self.request.on, self.left.names, self.right.names)
+        for mine, theirs in pairs:
+            self.left.column(mine), self.right.column(theirs)  # raises where there is none
+        return pairs
+
+    def _chosen(self) -> JoinResult:
+        """The method that the values suggest."""
+        found = named_predicates([self.left, self.right], self.request.prefer, 1, self.request.seconds)
+        best = found[0] if len(found) else None
+        if best and (self.request.by or self.request.prefer or best.is_convincing):
+            return self._predicate(found, best)
+        if self.request.by is None:
+            answer = self._written_differently(best)
+            if len(answer.matches.left) or best is None or max(best.shares) < _LEAST_EQUAL:
+                return answer
+        return self._predicate(found, best) if best else self._nothing("equal", "No columns have a value in common.")
+
+    def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
+        pairs = [(pair.left, pair.right) for pair in best.pairs]
+        late = "" if found.complete else f" The {self.request.seconds:g} seconds were over; there may be a better way."
+        why = _why_equal(best, found.prefer if self.request.prefer else None)
+        result = self._equal(pairs, why + late)
+        return replace(result, prefer=found.prefer, score=best.score, complete=found.complete)
+
+    def _equal(self, pairs: list[Pair], why: str) -> JoinResult:
+        keys = equal_keys(self.left, self.right, pairs)
+        return replace(execute(self.left, self.right, keys, self.request, "equal", _columns(pairs)), why=why)
+
+    def _written_differently(self, best: NamedPredicate | None) -> JoinResult:
+        """By a transformation, and by similarity for what that leaves, or by similarity alone."""
+        way = self._learned(None)
+        if way is None:
+            return self._similar(None, _LEAST_SIMILAR)
+        keys = transformed_keys(self.left, self.right, way)
+        source, target = (self.right, self.left) if way.reversed else (self.left, self.right)
+        made = way.programs[0].apply({name: source.values(name) for name in way.programs[0].columns})
+        raw = source.values(way.columns[0])
+        values = [value or text for value, text in zip(made, raw, strict=True)]
+        wanted = target.values(way.target)
+        keys = with_similar(keys, values, wanted if way.key is None else way.key.apply({way.target: wanted}))
+        columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
+        by = "equal" if way.is_identity else "transform"
+        result = execute(self.left, self.right, keys, self.request, by, columns)
+        equal = f"Equal values match {max(best.joined.matched):,} rows ({best})" if best else "No values are equal"
+        why = f"{equal}; {'this key' if way.is_identity else 'the transformation'} matches {max(result.matched):,}."
+        return replace(result, why=why, transformation=None if way.is_identity else way)
+
+    def _learned(self, on: list[Pair] | None) -> Transformation | None:
+        names = (self.left.names, self.right.names) if on is None else _columns(on)
+        mine, theirs = (
+            {name: table.values(name) for name in dict.fromkeys(of)}
+            for table, of in zip((self.left, self.right), names, strict=True)
+        )
+        found = discover(mine, theirs, deadline=self._deadline) or discover_composite(mine, theirs, self._deadline)
+        return None if found is None else Transformation(found.programs, found.reversed, found.target, found.key)
+
+    def _by_program(self, way: Transformation, why: str = "A transformation was asked for.") -> JoinResult:
+        keys = transformed_keys(self.left, self.right, way)
+        columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
+        result = execute(self.left, self.right, keys, self.request, "transform", columns)
+        return replace(result, why=why, transformation=way)
+
+    def _similar(self, on: list[Pair] | None, least: float = 0.0) -> JoinResult:
+        """By similarity alone. Less than a share of `least` of the source's values may be chance: nothing joins."""
+        texts = [
+            {name: table.values(name) for name in table.names if named or table.column(name).is_text}
+            for table, named in ((self.left, on), (self.right, on))
+        ]
+        compared = choose_columns(*texts) if on is None else _as_compared(texts, on)
+        if compared is None:
+            return self._nothing("similar", "No columns of text correspond.")
+        source, target = texts[::-1] if compared.reversed else texts
+        blocks = self._blocks(compared.reversed)
+        values = TextRows.of_rows(together(source, compared.source), blocks[0])
+        keys = TextRows.of_rows(together(target, compared.target), blocks[1])
+        found = similar_keys(values, keys, int(compared.reversed), self.request.min_similarity, self.request.one_to_one)
+        matched = len(set(values.codes[found.of_source >= 0].tolist()))
+        if matched < least * len(values.texts):
+            return self._nothing("similar", "There are no equal, transformed or similar values.")
+        columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
+        why = "Similar values were asked for."
+        if self.request.by is None:
+            values_matched = f"{matched:,} of {len(values.texts):,} values are similar to one on the other side"
+            why = f"No equal columns and no transformation join enough rows; {values_matched}."
+        return replace(execute(self.left, self.right, found, self.request, "similar", columns), why=why)
+
+    def _blocks(self, turned: bool) -> tuple[Array | None, Array | None]:
+        """What must be equal beside the similar values, of each row of the source and of the target."""
+        if self.request.equal is None:
+            return None, None
+        equal = self.request.equal
+        pair = (equal, equal) if isinstance(equal, str) else equal
+        keys = equal_keys(self.left, self.right, [pair])
+        return (keys.right, keys.left) if turned else (keys.left, keys.right)
+
+    def _semantic(self, on: list[Pair] | None) -> JoinResult:
+        if on is not None and len(on) > 1:
+            raise InputError("By meaning, one pair of columns is joined on; `on` names several.")
+        found = semantic_keys(self.left, self.right, on[0] if on else None, self.space, self.request.min_similarity)
+        if found is None:
+            return self._nothing("semantic", "No columns of text have near values.")
+        pair, keys = found
+        result = execute(self.left, self.right, keys, self.request, "semantic", _columns([pair]))
+        return replace(result, why="Values of similar spelling or meaning were asked for.")
+
+    def _nothing(self, by: str, why: str) -> JoinResult:
+        result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
+        return replace(result, why=why)
+
+
+def _as_compared(texts: list[Texts], on: list[Pair]) -> ComparedColumns:
+    mine, theirs = _columns(on)
+    if has_keys(texts[0], mine, texts[1], theirs):
+        return ComparedColumns(theirs, mine, reversed=True)
+    return ComparedColumns(mine, theirs, reversed=False)
+
+
+def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+
+
+def _why_equal(best: NamedPredicate, prefer: str | None) -> str:
+    """The numbers that decided."""
+    if prefer:
+        return f"No other columns do better by {prefer}: {best.score:g}."
+    (mine, theirs), (left, right) = best.joined.matched, best.joined.sizes
+    rows = f"{mine:,} of {left:,} rows on the left and {theirs:,} of {right:,} on the right have an equal partner"
+    if best.is_key:
+        return f"One side is a key: {rows}."
+    if best.is_convincing:
+        return f"Nearly all rows match: {rows}."
+    return f"Nothing joins more: {rows}."

@@ -1,0 +1,69 @@
+"""Joins with tables of the lake: the table of a hit, as the search found it, or one that is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from dovetail.indexes.open_segment import OpenSegment, find_table
+from dovetail.join.choose import join_tables
+from dovetail.join.execute import execute
+from dovetail.join.keys import equal_keys, mapped_keys, transformed_keys
+from dovetail.join.request import JoinRequest
+from dovetail.join.result import JoinResult
+from dovetail.search.hits import Hit
+from dovetail.search.planner import search
+from dovetail.search.request import SearchRequest
+from dovetail.search.semantic.hit import SemanticHit
+from dovetail.search.transform.hit import TransformedHit
+from dovetail.tables.column_names import Names, column_pairs
+from dovetail.tables.input_table import InputTable, lake_table, open_table
+
+
+def join_with_lake(segments: Sequence[OpenSegment], data: Any, table: str, request: JoinRequest) -> JoinResult:
+    """`data` joined with a table of the lake, by the same choice as two files."""
+    left, right = _both(segments, data, table)
+    if request.by == "transform":
+        hit = _transformed_hit(segments, left, right, request.on)
+        if hit is not None:
+            return join_hit(segments, hit, left, replace(request, on=None))
+    space = segments[0].texts.space if request.by == "semantic" else None
+    return join_tables(left, right, request, space)
+
+
+def join_hit(
+    segments: Sequence[OpenSegment], hit: Hit, data: Any, request: JoinRequest, first: int | None = None
+) -> JoinResult:
+    """`data` joined with the table of a hit, on what the search found; with `first`, only so many rows."""
+    left, right = _both(segments, data, hit.table)
+    asked = replace(request, on=hit.pairs if hit.by == "equal" else [], by=None)
+    columns = hit.on, hit.columns
+    if isinstance(hit, TransformedHit):
+        keys = transformed_keys(left, right, hit.transformation)
+        result = execute(left, right, keys, asked, hit.by, columns, first)
+        return replace(result, transformation=hit.transformation, why="The search learned the transformation.")
+    if isinstance(hit, SemanticHit):
+        keys = mapped_keys(left, right, (hit.on[0], hit.columns[0]), hit.token_mapping)
+        result = execute(left, right, keys, asked, hit.by, columns, first)
+        return replace(result, why="The search found similar values.")
+    result = execute(left, right, equal_keys(left, right, hit.pairs), asked, hit.by, columns, first)
+    return replace(result, why="The search found equal values.")
+
+
+def _both(segments: Sequence[OpenSegment], data: Any, table: str) -> tuple[InputTable, InputTable]:
+    right = lake_table(*find_table(segments, table, "The index has no table"))
+    return open_table(data, "left_table", segments), right
+
+
+def _transformed_hit(
+    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, on: Names | None
+) -> TransformedHit | None:
+    """What a search after a transformation promises for these tables and columns."""
+    pairs = column_pairs(on, left.names, right.names) if on is not None else []
+    mine = list(dict.fromkeys(name for name, _ in pairs)) or None
+    asked = SearchRequest(left, mine, 1, tables=(right.name,), include_self=True, by="transform")
+    hit = next(iter(search(segments, asked)), None)
+    if not isinstance(hit, TransformedHit) or (pairs and set(hit.columns) != {theirs for _, theirs in pairs}):
+        return None
+    return hit

@@ -1,0 +1,73 @@
+"""What a user may say about a join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dovetail.errors import InputError
+from dovetail.tables.column_names import Names
+from dovetail.transform.transformation import Transformation
+
+METHODS = ("equal", "transform", "similar", "semantic")
+KINDS = ("inner", "left", "right", "outer", "semi", "anti")
+ALIASES = {"full": "outer"}
+VALIDATIONS = {
+    "1:1": "1:1", "1:m": "1:m", "m:1": "m:1", "m:m": "m:m",
+    "one_to_one": "1:1", "one_to_many": "1:m", "many_to_one": "m:1", "many_to_many": "m:m",
+}  # fmt: skip
+MAX_ROWS = 50_000_000  # arbitrary: what a laptop of 16 GB can hold of a table of a dozen columns
+MAX_GROWTH = 10.0  # arbitrary: a key or a lookup gives about one row for each row of the larger table
+SECONDS = 10.0  # arbitrary: as long as a person waits
+SUFFIX = "_right"  # as in polars
+
+
+@dataclass(frozen=True)
+class JoinRequest:
+    """Without columns (`on`) and without a method (`by`), the values decide."""
+
+    on: Names | None = None
+    how: str = "inner"
+    by: str | Transformation | None = None
+    prefer: str | None = None
+    equal: str | tuple[str, str] | None = None  # columns that must be equal beside the similar ones
+    min_similarity: float | None = None
+    one_to_one: bool = False
+    suffix: str = SUFFIX
+    validate: str | None = None
+    seconds: float = SECONDS
+    max_rows: int = MAX_ROWS
+    max_growth: float = MAX_GROWTH
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "how", kind_of_join(self.how))
+        self._check_numbers()
+        if isinstance(self.by, str) and self.by not in METHODS:
+            raise InputError(f"`by` is {self.by!r}; it must be one of {', '.join(METHODS)}.")
+        if self.validate is not None and self.validate not in VALIDATIONS:
+            raise InputError(f"`validate` is {self.validate!r}; it must be one of {', '.join(VALIDATIONS)}.")
+        if self.on is not None and self.prefer:
+            raise InputError("`on` already names the columns; drop `prefer`.")
+        if self.on is not None and isinstance(self.by, Transformation):
+            raise InputError("The transformation already names the columns; drop `on`.")
+        if self.prefer is not None and self.by not in (None, "equal"):
+            raise InputError(f"`prefer` chooses among joins on equal values; drop it or `by={self.by!s}`.")
+        if self.equal is not None and self.by != "similar":
+            raise InputError("`equal` names columns that must be equal beside similar ones; add `by='similar'`.")
+        if self.min_similarity is not None and self.by not in ("similar", "semantic"):
+            raise InputError("`min_similarity` needs `by='similar'` or `by='semantic'`.")
+        if self.one_to_one and self.by not in (None, "similar", "transform"):
+            raise InputError("`one_to_one` is for similar values; add `by='similar'`.")
+
+    def _check_numbers(self) -> None:
+        for name in ("seconds", "max_rows", "max_growth"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"`{name}` is {getattr(self, name)}; it must be more than 0.")
+        if self.min_similarity is not None and not 0 < self.min_similarity <= 1:
+            raise InputError(f"`min_similarity` is {self.min_similarity}; it must be above 0 and at most 1.")
+
+
+def kind_of_join(how: str) -> str:
+    found = ALIASES.get(how, how)
+    if found not in KINDS:
+        raise InputError(f"`how` is {how!r}; it must be one of {', '.join([*KINDS, *ALIASES])}.")
+    return found

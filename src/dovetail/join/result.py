@@ -1,0 +1,267 @@
+"""What a join gives: pairs of rows, the joined table of whatever kind, and a report that says how it came about."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail._text import table_lines
+from dovetail._types import Array
+from dovetail.join.kernels import with_unmatched
+from dovetail.join.keys import EQUAL, ORIGINS, SIMILAR, TRANSFORMED
+from dovetail.join.request import SUFFIX
+from dovetail.join.sql import join_sql, result_names
+from dovetail.results import html_table
+from dovetail.tables.frames import like, typed
+from dovetail.tables.input_table import InputTable
+from dovetail.transform.explain import explained, in_words
+from dovetail.transform.program import Program
+from dovetail.transform.transformation import Transformation
+
+_METHODS = {
+    "equal": "equal values",
+    "transform": "after a transformation",
+    "similar": "similar values",
+    "semantic": "nearest vectors",
+}
+_SAMPLE = 5  # unmatched values that are shown
+_SHOWN_ROWS, _SHOWN_COLUMNS = 10, 8  # of the joined table, in a notebook or at the prompt
+
+
+class Matches(NamedTuple):
+    """Pairs of rows that join, counted from 0, by left row and then by right row."""
+
+    left: Array
+    right: Array
+    origin: Array | None = None  # positions in ORIGINS; None: all are equal
+    similarity: Array | None = None  # None: all are 1
+
+
+@dataclass(frozen=True, repr=False)
+class JoinResult:
+    """Joined tables. Rows are in the order of the left table, then of the right one; its unmatched rows come last."""
+
+    left: InputTable
+    right: InputTable
+    matches: Matches
+    columns: tuple[tuple[str, ...], tuple[str, ...]]  # of the left and of the right table, that decided
+    how: str
+    by: str  # the method: equal, transform, similar or semantic
+    matched: tuple[int, int]  # rows of either table with a partner
+    why: str = ""
+    transformation: Transformation | None = None  # that was learned or given; None for the other methods
+    prefer: str | None = None
+    score: float | None = None  # of the columns, by the preference
+    complete: bool = True  # false where the time was over before every other predicate had been ruled out
+    seconds: float = 0.0
+    first: int | None = None  # only so many rows are wanted
+    suffix: str = SUFFIX
+    steps: tuple[JoinResult, ...] = ()  # of more than two tables: each joins one more
+    order: tuple[int, ...] = (0, 1)  # in which the tables were joined
+
+    @property
+    def on(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of columns; empty where the numbers of columns differ, as after a transformation of several."""
+        mine, theirs = self.columns
+        return tuple(zip(mine, theirs, strict=True)) if len(mine) == len(theirs) else ()
+
+    @property
+    def left_columns(self) -> tuple[str, ...]:
+        return self.columns[0]
+
+    @property
+    def right_columns(self) -> tuple[str, ...]:
+        return self.columns[1]
+
+    @property
+    def matched_left(self) -> int:
+        return self.matched[0]
+
+    @property
+    def matched_right(self) -> int:
+        return self.matched[1]
+
+    @property
+    def rows(self) -> int:
+        return int(self._places.num_rows)
+
+    @property
+    def pairs(self) -> pa.Table:
+        """The pairs of rows that join, counted from 0, with their similarity and origin."""
+        number = len(self.matches.left)
+        similarity = np.ones(number) if self.matches.similarity is None else self.matches.similarity
+        origin = np.zeros(number, np.int8) if self.matches.origin is None else self.matches.origin
+        names = pa.DictionaryArray.from_arrays(pa.array(origin), pa.array(ORIGINS)).cast(pa.string())
+        return pa.table(
+            {"left_row": self.matches.left, "right_row": self.matches.right, "similarity": similarity, "origin": names}
+        )
+
+    def pairs_by(self, origin: int) -> int:
+        """How many pairs came about so."""
+        if self.matches.origin is None:
+            return len(self.matches.left) if origin == EQUAL else 0
+        return int(np.count_nonzero(self.matches.origin == origin))
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        return self.transformation.programs if self.transformation else ()
+
+    @property
+    def program(self) -> Program | None:
+        """The best of the programs; None where values are equal or similar as they are."""
+        return self.programs[0] if self.programs else None
+
+    @property
+    def transformed(self) -> str | None:
+        """The table that the programs read: left or right."""
+        return None if self.transformation is None else "right" if self.transformation.reversed else "left"
+
+    @property
+    def cardinality(self) -> str:
+        """From the left table to the right one: 1:1, N:1, 1:N or N:M."""
+        pairs = len(self.matches.left)
+        several = pairs > self.matched_right, pairs > self.matched_left
+        return {(False, False): "1:1", (True, False): "N:1", (False, True): "1:N", (True, True): "N:M"}[several]
+
+    @cached_property
+    def _places(self) -> pa.Table:
+        """For each joined row, which of the left and which of the right table; null where there is none."""
+        if self.how in ("semi", "anti"):
+            has_partner = np.zeros(self.left.rows, bool)
+            has_partner[self.matches.left] = True
+            return pa.table({"left": np.flatnonzero(has_partner == (self.how == "semi"))}).slice(0, self.first)
+        keep = np.array([self.how in ("left", "outer"), self.how in ("right", "outer")])
+        rows = self.matches.left, self.matches.right
+        if keep.any():
+            rows = with_unmatched(*rows, self.left.rows, self.right.rows, keep)
+        sides = {side: pa.array(each, mask=each < 0) for side, each in zip(("left", "right"), rows, strict=True)}
+        return pa.table(sides).slice(0, self.first)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The joined rows as text, as it stands in the files."""
+        return like(self.left.text, self._places["left"], self._of_right(self.right.text))
+
+    @cached_property
+    def frame(self) -> Any:
+        """The joined rows as the kind of frame that went in, with its types; an Arrow table for a file."""
+        mine = typed(self.left.text) if self.left.data is None else self.left.data
+        return like(mine, self._places["left"], self._of_right(typed(self.right.text)))
+
+    def _of_right(self, columns: pa.Table) -> pa.Table:
+        if "right" not in self._places.column_names:
+            return pa.table({})
+        names = result_names(self.left.names, columns.column_names, self.suffix)
+        return columns.take(self._places["right"]).rename_columns(names)
+
+    @cached_property
+    def unmatched_left(self) -> tuple[str, ...]:
+        """A sample of the left table's values without a partner."""
+        return self._unmatched(self.left, self.matches.left, self.left_columns)
+
+    @cached_property
+    def unmatched_right(self) -> tuple[str, ...]:
+        return self._unmatched(self.right, self.matches.right, self.right_columns)
+
+    def _unmatched(self, table: InputTable, matched: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not names:
+            return ()
+        alone = np.ones(table.rows, bool)
+        alone[matched] = False
+        for name in names:
+            alone &= table.column(name).codes() >= 0
+        lost = table.text.select(list(names)).filter(pa.array(alone))
+        keys = pc.binary_join_element_wise(*lost.columns, " | ") if len(names) > 1 else lost.column(0)
+        return tuple(pc.unique(keys).slice(0, _SAMPLE).to_pylist())
+
+    @cached_property
+    def sql(self) -> str | None:
+        """A query for DuckDB that gives the same rows; None where no short one does."""
+        equal = self.by == "equal" and not self.pairs_by(SIMILAR)
+        pairs = self.matches.left, self.matches.right
+        return join_sql(self.left, self.right, pairs, self.columns, self.how, equal, self.suffix)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Everything about the join but its rows: what `--json` prints."""
+        pairs = len(self.matches.left)
+        programs = [{"steps": program.to_json(), **explained(program)} for program in self.programs]
+        key = self.transformation.key if self.transformation else None
+        return {
+            "by": self.by,
+            "how": self.how,
+            "on": [{"left": left, "right": right} for left, right in self.on],
+            "left_columns": list(self.left_columns),
+            "right_columns": list(self.right_columns),
+            "why": self.why,
+            "rows": self.rows,
+            "pairs": pairs,
+            "equal_pairs": self.pairs_by(EQUAL),
+            "transformed_pairs": self.pairs_by(TRANSFORMED),
+            "similar_pairs": self.pairs_by(SIMILAR),
+            "cardinality": self.cardinality,
+            "left_rows": self.left.rows,
+            "right_rows": self.right.rows,
+            "matched_left": self.matched_left,
+            "matched_right": self.matched_right,
+            "unmatched_left": self.left.rows - self.matched_left,
+            "unmatched_right": self.right.rows - self.matched_right,
+            "repeated_left": pairs - self.matched_left,
+            "repeated_right": pairs - self.matched_right,
+            "unmatched_left_sample": list(self.unmatched_left),
+            "unmatched_right_sample": list(self.unmatched_right),
+            "prefer": self.prefer,
+            "score": self.score,
+            "complete": self.complete,
+            "transformed": self.transformed,
+            "programs": programs,
+            "key": in_words(key) if key else None,
+            "sql": self.sql,
+            "order": list(self.order),
+            "steps": [step.report for step in self.steps],
+            "seconds": self.seconds,
+        }
+
+    @property
+    def condition(self) -> str:
+        """The columns in one line."""
+        if self.on:
+            return " and ".join(f"{left} = {right}" for left, right in self.on)
+        return " = ".join(" and ".join(names) for names in self.columns)
+
+    @property
+    def sentence(self) -> str:
+        """What joined, on what, and how much of it."""
+        if not len(self.matches.left):
+            return f"Nothing joins. {self.why}".rstrip()
+        method = _METHODS[self.by]
+        similar = self.pairs_by(SIMILAR) if self.by in ("equal", "transform") else 0
+        also = f", {similar:,} of the {len(self.matches.left):,} pairs by similarity" if similar else ""
+        return (
+            f"{self.rows:,} rows: {self.how} join on {self.condition} ({method}{also}), "
+            f"{self.cardinality}. {self.matched_left:,} of {self.left.rows:,} rows on the left match "
+            f"{self.matched_right:,} of {self.right.rows:,} on the right."
+        )
+
+    def __repr__(self) -> str:
+        names, rows = self.shown()
+        return "\n".join([f"<{self.sentence}>", *(table_lines(names, rows) if rows else ())])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.sentence)}</p>" + html_table(*self.shown())
+
+    def shown(self) -> tuple[list[str], list[list[str]]]:
+        """The first rows and columns of the joined table."""
+        names = self.table.column_names[:_SHOWN_COLUMNS]
+        more = len(self.table.column_names) - len(names)
+        rows = [
+            [value or "" for value in row.values()] + ([""] if more else [])
+            for row in self.table.select(names).slice(0, _SHOWN_ROWS).to_pylist()
+        ]
+        return [*names, f"(+{more})"] if more else names, rows

@@ -1,0 +1,63 @@
+"""What a user may say about a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dovetail.errors import InputError
+
+METHODS = ("equal", "transform", "semantic")
+_MOST = 10  # hits, where nothing else is said
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """`on`: my column or columns; `threshold`: the least share of my values, else the `k` best are found."""
+
+    data: Any
+    on: str | Sequence[str] | None = None
+    k: int | None = None
+    threshold: float | str | None = None
+    tables: tuple[str, ...] = ()
+    min_overlap: int = 1
+    include_self: bool = False
+    fast: bool = False  # from sketches, which may miss some
+    by: str = METHODS[0]
+    min_similarity: float | str | None = None  # semantic only
+
+    def __post_init__(self) -> None:
+        if self.by == "similar":
+            raise InputError("An index is searched for similar values with `by='semantic'`; `similar` is for joins.")
+        if self.by not in METHODS:
+            raise InputError(f"`by` is {self.by!r}; it must be one of {', '.join(METHODS)}.")
+        if self.by == "semantic" and (self.fast or self.min_overlap > 1):
+            raise InputError("`fast` and `min_overlap` are for equal values; use `threshold` with `by='semantic'`.")
+        if self.by != "semantic" and self.min_similarity is not None:
+            raise InputError("`min_similarity` needs `by='semantic'`.")
+        if self.fast and self.by != "equal":
+            raise InputError("`fast` finds equal values only; drop it or `by`.")
+        for name, value in (("k", self.most), ("min_overlap", self.min_overlap)):
+            if not isinstance(value, int) or value < 1:
+                raise InputError(f"`{name}` is {value!r}; it must be a whole number of at least 1.")
+        self.share  # noqa: B018 - checks the threshold
+
+    @property
+    def most(self) -> int:
+        """How many hits there are without a threshold, but by meaning."""
+        return _MOST if self.k is None else self.k
+
+    @property
+    def share(self) -> Fraction | None:
+        """The threshold, exactly."""
+        if self.threshold is None:
+            return None
+        try:
+            share = Fraction(str(self.threshold))
+        except ValueError:
+            raise InputError(f"`threshold` is {self.threshold!r}; it must be a share such as 0.7.") from None
+        if not 0 < share <= 1:
+            raise InputError(f"`threshold` is {self.threshold}; it must be above 0 and at most 1, e.g. 0.7.")
+        return share

@@ -1,0 +1,200 @@
+"""A table that a user gives to search or to join: a file, a frame, some values, or a table of the lake."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail._types import Array
+from dovetail.catalog.frequencies import RawCounts
+from dovetail.catalog.profile import count_values
+from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
+from dovetail.indexes.open_segment import OpenSegment, find_table
+from dovetail.lake.layout import Layout, distinct_names
+from dovetail.lake.listing import is_unchanged
+from dovetail.lake.reader import detect_layout, read
+from dovetail.lake.strings import flat_names, string_batch
+from dovetail.normalise import ColumnType, decide, tokens
+from dovetail.tables.frames import dates_of_midnights, to_arrow
+
+TEXT_TYPES = ("text", "mixed")
+
+
+@dataclass(frozen=True)
+class InputColumn:
+    """The distinct tokens of a column, the number of rows of each, and its first spelling in the column."""
+
+    name: str
+    type: ColumnType
+    rows: int
+    tokens: pa.LargeStringArray
+    counts: Array
+    written: pa.LargeStringArray
+    codes: Callable[[], Array]  # of every row, the position of its token; -1 for null
+
+    @property
+    def size(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are words rather than numbers, dates or flags."""
+        return self.type.kind in TEXT_TYPES
+
+
+class InputTable:
+    """A table with its columns as tokens, each made when it is asked for."""
+
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[str],
+        rows: int,
+        read_text: Callable[[], pa.Table],
+        read_column: Callable[[str], InputColumn] | None = None,
+        *,
+        data: Any = None,
+        path: Path | None = None,
+        layout: Layout | None = None,
+    ) -> None:
+        self.name = name
+        self.names = list(columns)
+        self.rows = rows
+        self.data = data  # the frame that was given; None for a file
+        self.path = path  # of the file; None for a frame
+        self.layout = layout
+        self._read_text = read_text
+        self._read_column = read_column or self._column_of_text
+        self._columns: dict[str, InputColumn] = {}
+
+    @classmethod
+    def of_text(cls, table: pa.Table, name: str, data: Any = None) -> InputTable:
+        """Columns of raw text; `data` is the frame that they come from."""
+        return cls(name, table.column_names, table.num_rows, lambda: table, data=data)
+
+    @cached_property
+    def text(self) -> pa.Table:
+        """All columns as raw text."""
+        return self._read_text()
+
+    def column(self, name: str) -> InputColumn:
+        if name not in self.names:
+            raise UnknownName(unknown(f"{self.name} has no column", name, self.names))
+        if name not in self._columns:
+            self._columns[name] = self._read_column(name)
+        return self._columns[name]
+
+    @property
+    def columns(self) -> tuple[InputColumn, ...]:
+        return tuple(map(self.column, self.names))
+
+    def values(self, name: str) -> list[str | None]:
+        """The raw text of every row; None where it means null."""
+        raw = self.text.column(name)
+        is_null = self.column(name).codes() < 0
+        if is_null.any():
+            raw = pc.if_else(pa.array(is_null), None, raw.combine_chunks())
+        values: list[str | None] = raw.to_pylist()
+        return values
+
+    def _column_of_text(self, name: str) -> InputColumn:
+        return input_column(name, self.text.column(name))
+
+
+def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] | None = None) -> InputTable:
+    """The table of a path, a frame, a dict of columns or some values; with segments, also of a table of the lake."""
+    if isinstance(data, InputTable):
+        return data
+    if not isinstance(data, str | Path):
+        return InputTable.of_text(pa.Table.from_batches(_frame_batches(data)), name, data)
+    path = Path(data)
+    if path.is_file():
+        return _of_file(path)
+    if segments is None:
+        raise InputError(f"There is no file {data}.")
+    return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
+
+
+def lake_table(segment: OpenSegment, number: int) -> InputTable:
+    """A table of the lake: tokens come from the index, text from its file, which must be as it was indexed."""
+    record = segment.catalog.table(number)
+    if record.error:
+        raise InputError(f"{record.table} is not a table: {record.error}.")
+    places = dict(
+        zip(
+            (column.column for column in segment.catalog.columns_of(number)),
+            segment.catalog.column_range(number),
+            strict=True,
+        )
+    )
+    path, layout = Path(record.path), Layout.from_json(json.loads(record.layout))
+
+    def read_text() -> pa.Table:
+        if not is_unchanged(record.path, record.fingerprint):
+            raise InputError(f"{record.table} has changed since it was indexed. Run `dovetail index` again.")
+        return pa.Table.from_batches(_file_batches(path, layout))
+
+    def read_column(name: str) -> InputColumn:
+        place = places[name]
+        ids, counts = segment.tokens.set_of(place)
+        found = segment.tokens.tokens(ids)
+        codes = functools.partial(segment.rows.codes, place)
+        kind = segment.catalog.column(place).type
+        return InputColumn(name, kind, record.rows, found, counts.astype(np.int64), found, codes)
+
+    return InputTable(record.table, list(places), record.rows, read_text, read_column, path=path, layout=layout)
+
+
+def _of_file(path: Path) -> InputTable:
+    try:
+        layout = detect_layout(path)
+    except UnreadableTable as reason:
+        raise InputError(f"{path} cannot be read: {reason}.") from reason
+    text = pa.Table.from_batches(_file_batches(path, layout))
+    return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=path, layout=layout)
+
+
+def _file_batches(path: Path, layout: Layout) -> list[pa.RecordBatch]:
+    """A file's rows as batches of raw text."""
+    try:
+        empty = pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in layout.columns], list(layout.columns))
+        return list(read(path, layout)) or [empty]
+    except UnreadableTable as reason:
+        raise InputError(f"{path} cannot be read: {reason}.") from reason
+
+
+def _frame_batches(data: Any) -> list[pa.RecordBatch]:
+    table = dates_of_midnights(to_arrow(data))
+    columns = distinct_names(flat_names(table.schema))
+    batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    return [string_batch(batch, tuple(columns)) for batch in batches]
+
+
+def input_column(name: str, values: pa.ChunkedArray) -> InputColumn:
+    """The tokens of a column of raw text."""
+    counted: RawCounts = count_values(values)
+    column_type = decide(counted.evidence)
+    found = tokens(counted.folded, column_type)
+    encoded = found.cast(pa.large_string()).dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy()
+    valid = np.flatnonzero(codes >= 0)
+    totals = np.bincount(codes[valid], weights=counted.counts[valid], minlength=len(encoded.dictionary))
+    _, first = np.unique(codes[valid], return_index=True)
+    written = counted.values.take(pa.array(valid[first]))
+    rows = functools.partial(_row_codes, codes, counted.codes)
+    return InputColumn(name, column_type, len(values), encoded.dictionary, totals.astype(np.int64), written, rows)
+
+
+def _row_codes(token_of: Array, raw: Array) -> Array:
+    """The token of each row, from the tokens of raw values and the raw values of rows."""
+    found: Array = np.append(token_of, -1)[raw]
+    return found
