@@ -94,7 +94,7 @@ def whole_records(chunks: Iterator[bytes], layout: Layout, block_bytes: int = 0)
             cut, strays = last_boundary(data[:wanted], rules)
             if cut == 0 and is_stray(data[:wanted], layout):
                 cut, strays = line_end(data, 0), True
-            if cut == 0 and wanted > LARGEST_RECORD:
+            if cut == 0 and wanted >= LARGEST_RECORD:
                 raise UnreadableTable(RECORD_TOO_LONG)
             if cut == 0:
                 wanted *= 2

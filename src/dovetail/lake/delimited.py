@@ -63,8 +63,11 @@ def read_head(path: Path, compression: str) -> tuple[bytes, bool]:
             head += read_fully(file, wanted - len(head))
             if len(head) < wanted:
                 return head, True
-            if wanted >= LARGEST_HEAD or head.count(b"\n") + head.count(b"\r") >= ENOUGH_LINES:
+            lines = head.count(b"\n") + head.count(b"\r")
+            if lines >= ENOUGH_LINES or (lines and wanted >= LARGEST_HEAD):
                 return head, False
+            if wanted >= LARGEST_HEAD:
+                raise UnreadableTable(f"a first line of more than {LARGEST_HEAD >> 20} MB")
             wanted *= 4
 
 

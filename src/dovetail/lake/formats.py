@@ -105,6 +105,6 @@ def refuse_prose(text: str, suffix: str) -> None:
     lines = [line for line in text.splitlines() if line.strip()]
     words = sum(len(line.split()) for line in lines) / len(lines)
     titled = len(lines) > 1 and len(lines[0].split()) <= 3 and suffix not in PROSE_SUFFIXES
-    paragraphs = re.search(r"\S[^\n]*\n\s*\n[^\n]*\S", text) is not None
+    paragraphs = re.search(r"\n[^\S\n]*\n", text.strip()) is not None
     if words >= (WORDS_IN_NOTES if suffix in PROSE_SUFFIXES else WORDS_IN_PROSE) and (not titled or paragraphs):
         raise UnreadableTable("not a table: prose")

@@ -308,3 +308,15 @@ def test_text_without_a_header_keeps_its_first_row(tmp_path: Path, lines: Sequen
     top = [",".join(f"{header}{n}" if n else header for n in range(width))] if header else []
     columns, rows = table_of(written(tmp_path, "a.csv", "\n".join([*top, *lines]) + "\n"))
     assert len(rows) == len(lines), columns
+
+
+def test_lines_that_never_end_are_refused_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.lake.delimited.HEAD_BYTES", 1 << 10)
+    monkeypatch.setattr("dovetail.lake.delimited.LARGEST_HEAD", 1 << 20)
+    monkeypatch.setattr("dovetail.lake.blocks.BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr("dovetail.lake.blocks.LARGEST_RECORD", 1 << 16)
+    with pytest.raises(UnreadableTable, match="a first line of more than 1 MB"):
+        detect_layout(written(tmp_path, "a.csv.gz", gzip.compress(b"0" * (1 << 21))))
+    path = written(tmp_path, "b.csv.gz", gzip.compress(b"id,word\n1,a\n2,b\n3," + b"0" * (1 << 21)))
+    with pytest.raises(UnreadableTable, match="a row of more than"):
+        rows_of(path, detect_layout(path))
