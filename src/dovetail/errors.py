@@ -5,6 +5,7 @@ DovetailError
 │   ├── NotAnIndex           the path holds no index
 │   └── UnknownName          a table or column that the index does not have
 ├── UnreadableTable          one file of the lake is no table or cannot be read; never ends a run
+│   └── TemporarilyUnreadable    for a reason that may pass: too many open files, a stale handle, no memory
 ├── IndexDamaged             bytes on disk are not those that were written
 ├── FormatMismatch           written by another format, normaliser or index version
 ├── WriterConflict           another writer holds, or has moved on, the index
@@ -32,6 +33,10 @@ class UnknownName(InputError):
 
 class UnreadableTable(DovetailError):
     """One file of the lake is no table or cannot be read. The message is the reason, without the path."""
+
+
+class TemporarilyUnreadable(UnreadableTable):
+    """One file cannot be read now, for a reason that lies outside it and may pass. Worth another attempt."""
 
 
 class IndexDamaged(DovetailError):

@@ -15,9 +15,9 @@ from dovetail._storage.segment import SegmentRef
 from dovetail.catalog import records
 from dovetail.cli.main import VERBS, load
 from dovetail.indexes.registry import INDEXES
+from dovetail.lake.dialect import PARSERS
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, FORMAT_BY_SUFFIX
 from dovetail.lake.listing import Root
-from dovetail.lake.override import PARSERS
 from dovetail.normalise.column_type import KINDS
 from dovetail.settings import SETTINGS
 from support.pages import PAGES, ROOT, page, program

@@ -18,6 +18,7 @@ from dovetail._storage.directory import newest_manifest
 from dovetail.api.lake import Lake
 from dovetail.errors import NotAnIndex
 from dovetail.indexes.verify import verify_index
+from dovetail.pipeline.jobs import KILLED
 from dovetail.pipeline.maintain import compact, remove_tables
 from dovetail.settings import Settings
 from support.contents import contents_of, leftovers
@@ -118,6 +119,22 @@ def test_kill_9_of_a_worker(lake, fresh, tmp_path):
     assert process.returncode == 0, errors
     assert json.loads(output)["tables"] == TABLES
     assert contents_of(to) == fresh
+    assert verify_index(to).problems == ()
+    assert leftovers(to) == set()
+
+
+def test_a_file_that_kills_every_worker_is_set_aside(lake, fresh, tmp_path):
+    to = tmp_path / "idx"
+    path = f"{Path(__file__).with_name('killer')}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    environment = {**os.environ, "PYTHONPATH": path, "KILLER_FILE": "t02.csv"}
+    done = dovetail("index", lake, "--to", to, "--json", *SETTINGS, env=environment)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["tables"] == TABLES - 1
+    assert [(skipped["path"], skipped["reason"]) for skipped in answer["skipped"]] == [("t02.csv", KILLED)]
+    assert {name: found for name, found in contents_of(to).items() if name != "t02.csv"} == {
+        name: found for name, found in fresh.items() if name != "t02.csv"
+    }
     assert verify_index(to).problems == ()
     assert leftovers(to) == set()
 

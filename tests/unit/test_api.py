@@ -50,8 +50,8 @@ def test_a_table_and_its_columns(lake):
 
 def test_a_file_that_is_no_table(lake):
     notes = lake.table("notes.csv")
-    assert (notes.rows, notes.columns, notes.error) == (0, [], "prose, no table found")
-    assert repr(notes) == "<Table notes.csv: prose, no table found>"
+    assert (notes.rows, notes.columns, notes.error) == (0, [], "not a table: prose")
+    assert repr(notes) == "<Table notes.csv: not a table: prose>"
     assert [(skipped.path, skipped.reason) for skipped in lake.skipped()] == [("notes.csv", notes.error)]
 
 

@@ -14,8 +14,8 @@ from dovetail.cli.options import INDEX_VARIABLE, json_option, settings_of, setti
 from dovetail.cli.output import count, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
+from dovetail.lake.dialect import parse_override
 from dovetail.lake.formats import FORMAT_BY_SUFFIX
-from dovetail.lake.override import parse_override
 from dovetail.pipeline.report import Progress, Report
 from dovetail.settings import SETTINGS
 

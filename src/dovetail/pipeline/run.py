@@ -110,10 +110,11 @@ def _run_stages(writer: IndexWriter, root: Root, request: Request, progress: Sho
             with watch_progress(build.progress, len(changes.to_read), progress):
                 for batch in batches:
                     segments = build.run(batch)
-                    manifest = _add(manifest, batch, segments, indexed)
+                    manifest = _add(manifest, batch, segments, build.without_bugs(indexed))
                     commit(writer, manifest, last=batch is batches[-1])
                     manifest = manifest.next()
                     build.clear()
+            build.raise_for_bugs()
     elif changes.gone or listing.roots != roots_of(writer.manifest) or not writer.manifest.statistics:
         commit(writer, manifest)
     return report

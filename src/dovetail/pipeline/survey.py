@@ -18,7 +18,7 @@ from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.lake.listing import TableFile
 from dovetail.lake.reader import read
 from dovetail.pipeline.plan import read_bytes
-from dovetail.pipeline.sources import layout_of, recorded
+from dovetail.pipeline.reading import layout_of
 from dovetail.settings import Settings
 
 # Enough for frequencies of characters, which is all that is asked of them; arbitrary beyond that.
@@ -55,8 +55,7 @@ def _first_rows(file: TableFile) -> list[pa.ChunkedArray]:
         return []
     try:
         layout = layout_of(file)
-        with recorded():
-            batch = next(iter(read(Path(file.path), layout)), None)
+        batch = next(iter(read(Path(file.path), layout)), None)
     except UnreadableTable:
         return []
     return pa.Table.from_batches([batch.slice(0, _ROWS)]).columns if batch else []

@@ -56,7 +56,7 @@ def test_tables(idx):
         "table           rows  columns  size",
         "geo/cities.csv     3        2  42 B",
         "geo/codes.tsv      2        2  36 B",
-        "letter.txt         0        0  91 B  skipped: prose, no table found",
+        "letter.txt         0        0  91 B  skipped: not a table: prose",
         "old/log.csv        2        2  36 B",
         "people.csv         3        3  51 B",
     ]
@@ -72,7 +72,7 @@ def test_tables_by_glob_and_as_json(idx):
 
 def test_skipped_tables(idx):
     found = dovetail("tables", idx, "--skipped", "--json").json
-    assert [(line["table"], line["error"]) for line in found] == [("letter.txt", "prose, no table found")]
+    assert [(line["table"], line["error"]) for line in found] == [("letter.txt", "not a table: prose")]
 
 
 def test_no_tables(idx):
@@ -120,7 +120,7 @@ def test_columns_json(idx):
 
 def test_columns_of_a_skipped_file(idx):
     answer = dovetail("columns", idx, "letter.txt")
-    assert (answer.code, answer.out) == (1, "letter.txt is in the index as a skipped file: prose, no table found.\n")
+    assert (answer.code, answer.out) == (1, "letter.txt is in the index as a skipped file: not a table: prose.\n")
     answer = dovetail("columns", idx, "letter.txt", "--json")
     assert (answer.code, answer.json) == (1, [])
 

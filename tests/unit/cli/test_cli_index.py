@@ -24,7 +24,7 @@ def test_the_summary(tmp_path, lake):
     assert re.fullmatch(r"5 files to read; the index will need up to about \S+ \S+ of disk \(.* free\)\.\n", answer.err)
     counts, skipped, read, index = answer.out.splitlines()
     assert counts == "4 tables · 9 columns · 10 rows · 17 distinct values · 1 file skipped"
-    assert skipped == "  skipped letter.txt: prose, no table found"
+    assert skipped == "  skipped letter.txt: not a table: prose"
     assert re.fullmatch(r"Read 5 new files \(\S+ B\) in \S+ s · \S+ s to start Spark, then \S+ MB/s", read)
     assert re.fullmatch(rf"Index: {tmp_path}/idx  \(generation \d+, 1 segment, \S+ KB\)", index)
 
@@ -56,7 +56,7 @@ def test_json(lake, tmp_path):
     answer = dovetail("index", lake, "--to", tmp_path / "idx", "--json")
     report = answer.json
     assert {"tables": 4, "columns": 9, "rows": 10, "values": 17, "added": 5, "unchanged": 0}.items() <= report.items()
-    assert report["skipped"] == [{"path": "letter.txt", "reason": "prose, no table found"}]
+    assert report["skipped"] == [{"path": "letter.txt", "reason": "not a table: prose"}]
     assert report["seconds"] > 0
     assert report["bytes"] == sum(path.stat().st_size for path in lake.rglob("*.?sv"))
 

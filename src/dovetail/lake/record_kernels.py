@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail._compile import compiled
-from dovetail.lake.layout import Layout
 
 Bytes = NDArray[np.uint8]
 Rules = NDArray[np.int64]
@@ -21,12 +20,6 @@ Rules = NDArray[np.int64]
 LF, CR, SPACE = 10, 13, 32
 MORE = -1
 """The record does not end within the bytes given."""
-
-
-def rules_of(layout: Layout) -> Rules:
-    """Delimiter, quote, escape (-1: none), width and whether space is skipped, as the kernels take them."""
-    codes = [ord(mark) if mark else -1 for mark in (layout.delimiter, layout.quote, layout.escape)]
-    return np.array([*codes, len(layout.columns), layout.skip_space], dtype=np.int64)
 
 
 @compiled
