@@ -88,7 +88,12 @@ def parquet_batches(reader: Any, part: Part) -> Iterator[Any]:
         about = reader.metadata.row_group(group)
         wide = max(1, about.total_byte_size // max(1, about.num_rows))
         rows = max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // wide))
-        yield from reader.iter_batches(batch_size=rows, row_groups=[group], use_threads=False)
+        found = 0
+        for batch in reader.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
+            found += batch.num_rows
+            yield batch
+        if found != about.num_rows:  # Arrow's reader takes a file that was cut off meanwhile for one that ends
+            raise UnreadableTable(f"broken Parquet file: {found:,} rows of {about.num_rows:,}")
 
 
 def arrow_batches(reader: Any, part: Part) -> Iterator[Any]:

@@ -77,11 +77,13 @@ class PexesoBuilder:
 
     def _write_dense(self, pack: PackWriter, tokens: TokenReader, texts: Array) -> None:
         dimension = self._space.embedder.dimension
-        shape = max(len(texts), 1), dimension
-        vectors = np.memmap(self._scratch / "pexeso-vectors", np.float32, "w+", shape=shape)[: len(texts)]
-        for start in range(0, len(texts), _PORTION):
-            part = texts[start : start + _PORTION]
-            vectors[start : start + len(part)] = self._space.dense(tokens.tokens(part))
+        path = self._scratch / "pexeso-vectors"
+        with path.open("wb") as file:  # a map that is written to kills the process where the disk is full
+            for start in range(0, len(texts), _PORTION):
+                part = self._space.dense(tokens.tokens(texts[start : start + _PORTION]))
+                file.write(np.ascontiguousarray(part, np.float32).data)
+        shape = len(texts), dimension
+        vectors = np.memmap(path, np.float32, "r", shape=shape) if len(texts) else np.zeros(shape, np.float32)
         found: Clustered = cluster(vectors)
         write_head(pack, self._space.parameters.to_bytes(), texts[found.order])
         pack.add("cluster_starts", found.starts)

@@ -45,7 +45,8 @@ class PiecesBuilder:
             return [pairs_of(tokens, 0, _HASHES)]
         found = []
         for part in range(number):
-            path = self._scratch / f"pieces-{part}.npy"
-            np.save(path, pairs_of(tokens, _HASHES * part // number, _HASHES * (part + 1) // number))
-            found.append(np.load(path, mmap_mode="r"))
+            pairs = pairs_of(tokens, _HASHES * part // number, _HASHES * (part + 1) // number)
+            path = self._scratch / f"pieces-{part}"
+            path.write_bytes(np.ascontiguousarray(pairs).data)  # np.save hides that a disk is full
+            found.append(np.memmap(path, pairs.dtype, "r", shape=pairs.shape) if len(pairs) else pairs)
         return found
