@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.main import cli
+from dovetail.cli.main import VERBS, cli, load
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 INTRODUCTION = """\
@@ -36,8 +36,8 @@ def reference() -> str:
     """The whole page."""
     context = click.Context(cli, info_name="dovetail", help_option_names=cli.context_settings["help_option_names"])
     parts = [INTRODUCTION]
-    for name in cli.list_commands(context):
-        command = cli.commands[name]
+    for name in VERBS:
+        command = load(name)
         with click.Context(command, info_name=name, parent=context, max_content_width=100, terminal_width=100) as inner:
             parts.append(f"## dovetail {name}\n\n```text\n{command.get_help(inner)}\n```\n")
     return "\n".join(parts)

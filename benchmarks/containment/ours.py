@@ -15,9 +15,10 @@ from generate import Sets
 from measuring import ask_all, now, peak_now, pss_now
 
 from dovetail._storage.segment import Segment, SegmentRef, SegmentWriter
-from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.lsh_ensemble.index import LSH_ENSEMBLE
+from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.tokens.index import TOKENS
 
 _MEMORY = 2 << 30
 
@@ -40,7 +41,7 @@ def build(sets: Sets, folder: Path) -> dict[str, float]:
     ones = np.ones(int(np.diff(sets.offsets).max()), np.int64)
     for column in range(columns):
         start, stop = int(sets.offsets[column]), int(sets.offsets[column + 1])
-        tokens.add(Piece(column, all_tokens[start:stop], ones[: stop - start]))
+        tokens.add(ColumnChunk(column, all_tokens[start:stop], ones[: stop - start]))
     counts = tokens.finish(writer, [1] * columns)
     middle = now()
     sketches.finish(writer, [1] * columns)

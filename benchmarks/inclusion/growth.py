@@ -24,12 +24,12 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment, SegmentRef, SegmentWriter
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogWriter, ColumnRecord, TableRecord
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.dependencies import Dependencies
-from dovetail.graph.inclusion import Inclusions, Question
+from dovetail.graph.inclusion import InclusionFinder, InclusionQuery
+from dovetail.graph.inclusion_dependencies import InclusionDependencies
+from dovetail.graph.lake_columns import LakeColumns
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.tokens.index import TOKENS
 from dovetail.normalise import ColumnType
 
 _TABLES_OF_A_SEGMENT = 20_000
@@ -58,7 +58,7 @@ def _segment(folder: Path, random: np.random.Generator, tables: range, domains: 
             kinds = []
             for number, (kind, values) in enumerate(_columns(random, rows, domains)):
                 tokens, counts = np.unique(values, return_counts=True)
-                builder.add(Piece(catalog.columns + number, pa.array(tokens).cast(pa.large_string()), counts))
+                builder.add(ColumnChunk(catalog.columns + number, pa.array(tokens).cast(pa.large_string()), counts))
                 name, ends = _NAMES[int(random.integers(len(_NAMES)))], (str(tokens[0]), str(tokens[-1]))
                 kinds.append(ColumnRecord(name, ColumnType(kind), rows, 0, len(tokens), 0, *ends))
             catalog.add_table(TableRecord(f"t{table}.csv", "", "", 0, rows), kinds)
@@ -86,17 +86,17 @@ def find(folder: Path) -> None:
     """In a process of its own: time, number and memory as JSON."""
     refs = [SegmentRef.from_json(ref) for ref in json.loads((folder / "refs.json").read_text())]
 
-    def inclusions() -> Inclusions:
-        return Inclusions(LakeColumns([OpenSegment(Segment(folder, ref)) for ref in refs]), Question())
+    def inclusions() -> InclusionFinder:
+        return InclusionFinder(LakeColumns([OpenSegment(Segment(folder, ref)) for ref in refs]), InclusionQuery())
 
     number = sum(len(pairs) for pairs in inclusions())  # compiles what is not compiled yet
-    Dependencies(inclusions()).write(folder / "inds.parquet")
+    InclusionDependencies(inclusions()).write(folder / "inds.parquet")
     cpu = time.process_time()
     found = inclusions()
     assert number == sum(len(pairs) for pairs in found)
     answer = {"cpu": time.process_time() - cpu}
     cpu = time.process_time()
-    Dependencies(inclusions()).write(folder / "inds.parquet")
+    InclusionDependencies(inclusions()).write(folder / "inds.parquet")
     answer |= {"whole_cpu": time.process_time() - cpu, "columns": len(found.columns), "sets": len(found.sets)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({**answer, "segments": len(refs), "dependencies": number, "peak_bytes": peak}))

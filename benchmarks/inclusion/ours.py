@@ -12,12 +12,14 @@ from fractions import Fraction
 from pathlib import Path
 
 from dovetail.api.lake import Lake
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.dependencies import Dependencies
-from dovetail.graph.inclusion import NO_FILTERS, Filters, Inclusions, Pairs, Question
-from dovetail.graph.many import Signatures
+from dovetail.graph.inclusion import NO_FILTERS, ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
+from dovetail.graph.inclusion_dependencies import InclusionDependencies
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.signatures import BloomParameters
 
-_NONE = Question(Filters(coverage=Fraction(1)))  # few dependencies, to compile what ranks and writes them
+_NONE = InclusionQuery(
+    InclusionFilters(coverage=Fraction(1))
+)  # few dependencies, to compile what ranks and writes them
 
 
 def main() -> None:
@@ -31,11 +33,11 @@ def main() -> None:
     )
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
-    question = Question(Filters() if given.filters else NO_FILTERS)
+    question = InclusionQuery(InclusionFilters() if given.filters else NO_FILTERS)
     signatures = None
     if given.signatures:
         bits, hashes, passes, strategy = given.signatures.split(",")
-        signatures = Signatures(int(bits), int(hashes), int(passes), strategy)
+        signatures = BloomParameters(int(bits), int(hashes), int(passes), strategy)
     find(given.index, question, given.threads, signatures)  # compiles what is not compiled yet
     begun, cpu = time.perf_counter(), time.process_time()
     inclusions, found = find(given.index, question, given.threads, signatures)
@@ -44,14 +46,14 @@ def main() -> None:
         "cpu": time.process_time() - cpu,
         "columns": int(inclusions.columns.alive.sum()),
         "sets": len(inclusions.sets),
-        "candidates": inclusions.proposer.candidates if inclusions.proposer else None,
+        "candidates": inclusions.matrix.candidates if inclusions.matrix else None,
         "dependencies": found,
     }
     if given.write:
-        Dependencies(find(given.index, _NONE, 1, None)[0]).write(given.write)
+        InclusionDependencies(find(given.index, _NONE, 1, None)[0]).write(given.write)
         begun, cpu = time.perf_counter(), time.process_time()
-        inclusions = Inclusions(LakeColumns(Lake(given.index).segments), question, given.threads, signatures)
-        Dependencies(inclusions).write(given.write)
+        inclusions = InclusionFinder(LakeColumns(Lake(given.index).segments), question, given.threads, signatures)
+        InclusionDependencies(inclusions).write(given.write)
         answer |= {"whole_seconds": time.perf_counter() - begun, "whole_cpu": time.process_time() - cpu}
         answer["written_bytes"] = given.write.stat().st_size
     answer["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -60,13 +62,15 @@ def main() -> None:
     print(json.dumps(answer))
 
 
-def find(index: Path, question: Question, threads: int, signatures: Signatures | None) -> tuple[Inclusions, int]:
+def find(
+    index: Path, question: InclusionQuery, threads: int, signatures: BloomParameters | None
+) -> tuple[InclusionFinder, int]:
     """From opening the index to the last pair of columns."""
-    inclusions = Inclusions(LakeColumns(Lake(index).segments), question, threads, signatures)
+    inclusions = InclusionFinder(LakeColumns(Lake(index).segments), question, threads, signatures)
     return inclusions, sum(len(pairs) for pairs in inclusions)
 
 
-def checksum(columns: LakeColumns, found: Iterable[Pairs]) -> str:
+def checksum(columns: LakeColumns, found: Iterable[ColumnPairs]) -> str:
     """As the peer's: the same for the same dependencies in any order."""
     first: dict[int, int] = {}
     for number, table in enumerate(columns.table_of.tolist()):

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from dovetail._storage.segment import Segment
 from dovetail.indexes.mate.build import hashing_of
-from dovetail.indexes.mate.core import Parameters
-from dovetail.indexes.mate.hash_kernels import hash_tokens
-from dovetail.indexes.mate.query import MateReader, RowKeys
+from dovetail.indexes.mate.core import RowKeys, SuperKeyParameters
+from dovetail.indexes.mate.kernels import hash_tokens
+from dovetail.indexes.mate.query import MateReader
 
 Array = npt.NDArray[Any]
 NAMES = ("bloom", "lhbf", "hash table", "simhash", "md5", "murmur")
@@ -97,7 +97,7 @@ def bits_of(name: str, reader: MateReader, bits: int) -> Array:
     if name in ("bloom", "lhbf", "hash table"):
         width = np.diff(reader.store.first_columns)
         hashes = {"bloom": max(1, round(bits / width[width > 0].mean() * math.log(2))), "lhbf": 2, "hash table": 1}
-        hashing = hashing_of(Parameters("fitted", bits), tokens)
+        hashing = hashing_of(SuperKeyParameters("fitted", bits), tokens)
         hash_tokens(found, np.arange(tokens.tokens), hashing, hashes[name])
     elif name == "simhash":
         _simhash(found, tokens.token_bytes, tokens.token_offsets)
@@ -107,7 +107,7 @@ def bits_of(name: str, reader: MateReader, bits: int) -> Array:
             digest = hashlib.md5(content[tokens.token_offsets[i] : tokens.token_offsets[i + 1]]).digest()
             found[i] = np.resize(np.frombuffer(digest, np.uint64), bits // 64)
     else:
-        hashing = hashing_of(Parameters("fitted", bits), tokens)
+        hashing = hashing_of(SuperKeyParameters("fitted", bits), tokens)
         for word in range(bits // 64):
             found[:, word] = _finalise(hashing.hashes + np.uint64(word))
     return found

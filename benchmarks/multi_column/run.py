@@ -22,12 +22,11 @@ from queries import Question, draw
 from strings import Strings
 
 from dovetail._storage.directory import open_snapshot
-from dovetail.indexes.mate import MateReader, Parameters
+from dovetail._types import Array
 from dovetail.indexes.mate.build import hashing_of, mean_filled
-from dovetail.indexes.mate.core import Array, Hashing, Sets, alpha
-from dovetail.indexes.mate.hash_kernels import fill_keys, hash_tokens
-from dovetail.indexes.mate.query import FoundTables, RowKeys
-from dovetail.indexes.mate.starts import cheapest, column_items
+from dovetail.indexes.mate.core import ColumnGroups, Hashing, RowKeys, SuperKeyParameters, alpha
+from dovetail.indexes.mate.kernels import fill_keys, hash_tokens
+from dovetail.indexes.mate.query import KeyMatches, MateReader, cheapest_cover, column_items
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.normalise.hashing import as_buffers
 from dovetail.normalise.hashing import hash_tokens as hash_strings
@@ -40,7 +39,7 @@ _SLOW = 0.2
 _BY_STRINGS = 6  # queries of each key size; in Python, some take minutes
 
 
-def search(reader: MateReader, question: Question, choose: Callable = cheapest, **options: object) -> FoundTables:
+def search(reader: MateReader, question: Question, choose: Callable = cheapest_cover, **options: object) -> KeyMatches:
     allowed = question.allowed(len(reader.store.first_rows) - 1)
     return reader.search(question.tokens, question.tuples, K, 1, allowed, choose, **options)
 
@@ -59,7 +58,7 @@ def readers(segment: OpenSegment, bits: int, characters: str) -> Iterator[tuple[
     """Every hash at a number of bits: XASH, that of the product, and the others."""
     own = MateReader(segment.segment)
     tokens = own.tokens.arrays
-    parameters = Parameters("xash", bits, alpha(bits, tokens.tokens), characters)
+    parameters = SuperKeyParameters("xash", bits, alpha(bits, tokens.tokens), characters)
     found = np.zeros((tokens.tokens, parameters.words), np.uint64)
     hash_tokens(found, np.arange(tokens.tokens), hashing_of(parameters, tokens), parameters.ones)
     yield "xash", HashedReader(segment.segment, found)
@@ -73,14 +72,16 @@ def fitted(segment: OpenSegment, bits: int) -> MateReader:
     """The index's own keys, at other bits made anew."""
 
     reader = MateReader(segment.segment)
-    parameters = Parameters("fitted", bits)
+    parameters = SuperKeyParameters("fitted", bits)
     tokens, store = reader.tokens.arrays, reader.store
     ones = parameters.ones_of(mean_filled(reader.tokens.rows(), store))
     size = int(np.diff(tokens.set_offsets).max())
     ids, hashed = np.empty(size, np.uint32), np.empty((size, parameters.words), np.uint64)
     keys = np.empty((int(store.first_rows[-1]), parameters.words), np.uint64)
     tables = (0, len(store.first_rows) - 1)
-    fill_keys(keys, tables, (0, NEVER), ones, store, Sets.of(tokens), hashing_of(parameters, tokens), ids, hashed)
+    fill_keys(
+        keys, tables, (0, NEVER), ones, store, ColumnGroups.of(tokens), hashing_of(parameters, tokens), ids, hashed
+    )
     reader.arrays.parameters, reader.arrays.ones, reader._rows = parameters, ones, RowKeys(keys, ones)
     return reader
 
@@ -126,8 +127,8 @@ def scripts(segment: OpenSegment, seed: int) -> list[str]:
         strings = pa.array(values, pa.large_string())
         rates = []
         for bits in SIZES:
-            xash = Parameters("xash", bits, alpha(bits, segment.tokens.arrays.tokens), characters)
-            fit = Parameters("fitted", bits)
+            xash = SuperKeyParameters("xash", bits, alpha(bits, segment.tokens.arrays.tokens), characters)
+            fit = SuperKeyParameters("fitted", bits)
             for parameters, ones in ((xash, xash.ones), (fit, int(fit.ones_of(np.array([8.0]))[0]))):
                 hashed = np.empty((len(values), parameters.words), np.uint64)
                 hashing = Hashing.of(parameters, hash_strings(strings), *as_buffers(strings))
@@ -165,7 +166,7 @@ def starts(segment: OpenSegment, questions: list[Question]) -> list[str]:
         "longest string": lambda question: lambda tuples, weights: tuples[:, longest(question)],
         "fewest values (the paper's)": lambda question: by_fewest_values,
         "best column (its oracle)": lambda question: best_column,
-        "cheapest cover (ours)": lambda question: cheapest,
+        "cheapest cover (ours)": lambda question: cheapest_cover,
     }
     reader = segment.mate
     read = "ours, as read: without tables that filter 1 leaves out"
@@ -202,11 +203,11 @@ def against_integers(segment: OpenSegment, questions: list[Question]) -> list[st
     ours, masked = segment.mate, MaskedReader(segment.segment)
     times: dict[str, list[float]] = {"ours": [], "scr": [], "mcr": []}
 
-    def scr(question: Question) -> FoundTables:
+    def scr(question: Question) -> KeyMatches:
         masked.let(everything)
         return search(masked, question, by_fewest_values)
 
-    def mcr(question: Question) -> FoundTables:
+    def mcr(question: Question) -> KeyMatches:
         masked.let(rows_with_all(masked, question))
         return search(masked, question, by_fewest_values)
 
@@ -269,7 +270,7 @@ def against_strings(segment: OpenSegment, number: int, seed: int, most_cells: in
     return [*lines, "", f"Of ours, by the time of a whole query set, median over key sizes: {sets}."]
 
 
-def least_of_three(call: Callable[[], FoundTables]) -> tuple[float, FoundTables]:
+def least_of_three(call: Callable[[], KeyMatches]) -> tuple[float, KeyMatches]:
     """Seconds and the answer; what is slow is done once."""
     best = float("inf")
     for _ in range(3):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dovetail.indexes.josie import JosieReader
+from dovetail.indexes.josie.query import JosieReader
 
 # Rows (token, column) sorted by token; one row a token with the list of its columns; the same with an ART index.
 _FORMULATIONS = {

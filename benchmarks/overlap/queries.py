@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.indexes.josie import JosieReader
+from dovetail.indexes.josie.query import JosieReader
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 

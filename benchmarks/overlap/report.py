@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dovetail.indexes.josie import Work
-from dovetail.indexes.josie.query import HOW
+from dovetail.indexes.josie.core import OverlapWork
+from dovetail.indexes.josie.query import ALGORITHMS
 
 NAMES = {"josie": "JOSIE", "merge_list": "MergeList-D", "probe_set": "ProbeSet-D"}
 
@@ -22,9 +22,9 @@ class Cell:
 
     size: int
     k: int
-    whole: dict[str, list[float]] = field(default_factory=lambda: {how: [] for how in HOW})
-    search: dict[str, list[float]] = field(default_factory=lambda: {how: [] for how in HOW})
-    work: dict[str, list[Work]] = field(default_factory=lambda: {how: [] for how in HOW})
+    whole: dict[str, list[float]] = field(default_factory=lambda: {algorithm: [] for algorithm in ALGORITHMS})
+    search: dict[str, list[float]] = field(default_factory=lambda: {algorithm: [] for algorithm in ALGORITHMS})
+    work: dict[str, list[OverlapWork]] = field(default_factory=lambda: {algorithm: [] for algorithm in ALGORITHMS})
     peers: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def times_ours(self, peer: str) -> float:
@@ -76,7 +76,7 @@ def _alone(cell: Cell) -> list[str]:
 
 
 def _read(cell: Cell) -> list[str]:
-    def means(works: list[Work]) -> str:
+    def means(works: list[OverlapWork]) -> str:
         lists, sets, size = (np.mean([getattr(work, name) for work in works]) for name in ("lists", "sets", "bytes"))
         return f"{lists:,.0f}, {sets:,.0f}, {size / 1000:,.1f}"
 

@@ -27,8 +27,7 @@ from queries import SIZES, draw_queries
 from report import Cell, report
 from sets import build, sets_of
 
-from dovetail.indexes.josie import JosieReader
-from dovetail.indexes.josie.query import HOW
+from dovetail.indexes.josie.query import ALGORITHMS, JosieReader
 
 KS = (5, 10, 20)
 COLUMNS = {"open_data": 20_000, "web_tables": 1_000_000}
@@ -52,23 +51,25 @@ def measure(reader: JosieReader, queries: dict[int, list[pa.Array]], repeat: int
 
 def measure_query(reader: JosieReader, query: pa.Array, cell: Cell, repeat: int) -> None:
     groups, weights, _ = reader.query_groups(query)
-    answers = {how: reader.search(query, cell.k, how=how) for how in HOW}
-    whole: dict[str, list[float]] = {how: [] for how in HOW}
-    search: dict[str, list[float]] = {how: [] for how in HOW}
+    answers = {algorithm: reader.search(query, cell.k, algorithm=algorithm) for algorithm in ALGORITHMS}
+    whole: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
+    search: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
     for turn in range(repeat):
         # Who goes first brings the lists into the caches for the others: everybody does once.
-        order = HOW[turn % len(HOW) :] + HOW[: turn % len(HOW)]
-        for how in order:
-            whole[how].append(milliseconds(partial(reader.search, query, cell.k, how=how), time.thread_time))
-        for how in order:
-            alone = partial(reader.search_groups, groups, weights, cell.k, how=how)
-            search[how].append(milliseconds(alone, time.thread_time))
-    for how in HOW:
-        if not np.array_equal(answers[how].columns, answers["merge_list"].columns):
-            raise AssertionError(f"{how} answers differently: {cell.size} values, k = {cell.k}")
-        cell.whole[how].append(min(whole[how]))
-        cell.search[how].append(min(search[how]))
-        cell.work[how].append(answers[how].work)
+        order = ALGORITHMS[turn % len(ALGORITHMS) :] + ALGORITHMS[: turn % len(ALGORITHMS)]
+        for algorithm in order:
+            whole[algorithm].append(
+                milliseconds(partial(reader.search, query, cell.k, algorithm=algorithm), time.thread_time)
+            )
+        for algorithm in order:
+            alone = partial(reader.search_groups, groups, weights, cell.k, algorithm=algorithm)
+            search[algorithm].append(milliseconds(alone, time.thread_time))
+    for algorithm in ALGORITHMS:
+        if not np.array_equal(answers[algorithm].columns, answers["merge_list"].columns):
+            raise AssertionError(f"{algorithm} answers differently: {cell.size} values, k = {cell.k}")
+        cell.whole[algorithm].append(min(whole[algorithm]))
+        cell.search[algorithm].append(min(search[algorithm]))
+        cell.work[algorithm].append(answers[algorithm].work)
 
 
 def measure_peers(reader: JosieReader, cells: list[Cell], queries: dict[int, list[pa.Array]], number: int) -> None:

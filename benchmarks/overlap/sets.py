@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.api.lake import Lake
-from dovetail.indexes.josie import JOSIE, JosieReader
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.josie.index import JOSIE
+from dovetail.indexes.josie.query import JosieReader
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.tokens.index import TOKENS
 
 _MEMORY = 6 << 30
 _NUMBERS = ("integer", "real")
@@ -39,7 +40,7 @@ def build(folder: Path, sets: Iterable[pa.LargeStringArray]) -> tuple[JosieReade
     columns = 0
     start = time.perf_counter()
     for tokens in sets:
-        builder.add(Piece(columns, tokens, np.ones(len(tokens), np.int64)))
+        builder.add(ColumnChunk(columns, tokens, np.ones(len(tokens), np.int64)))
         columns += 1
     counts = {"tables": 0}
     for part in (builder, JOSIE.builder(scratch, _MEMORY)):

@@ -17,7 +17,7 @@ from pathlib import Path
 from peers import compare
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.reader import RowCounter, read, settle
+from dovetail.lake.reader import RowCounter, detect_layout, read
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Outcome:
     table: str
     stated: tuple[int, int]
     found: tuple[int, int] | str
-    settle_ms: float
+    detect_ms: float
     read_ms: float
     note: str = ""
 
@@ -39,18 +39,18 @@ def measured(lake: Path, row: dict[str, str]) -> Outcome:
     stated = int(row["rows"]), int(row["columns"])
     counter = RowCounter()
     start = time.process_time()
-    settled = start
+    detected = start
     try:
-        layout = settle(path)
-        settled = time.process_time()
+        layout = detect_layout(path)
+        detected = time.process_time()
         for _ in read(path, layout, counter=counter):
             pass
     except UnreadableTable as error:
-        return Outcome(row["table"], stated, str(error), (settled - start) * 1000, 0.0)
+        return Outcome(row["table"], stated, str(error), (detected - start) * 1000, 0.0)
     done = time.process_time()
     note = f"{layout.delimiter!r} header={layout.header} skip={layout.skip_lines} ragged={counter.ragged}"
     found = counter.rows, len(layout.columns)
-    return Outcome(row["table"], stated, found, (settled - start) * 1000, (done - settled) * 1000, note)
+    return Outcome(row["table"], stated, found, (detected - start) * 1000, (done - detected) * 1000, note)
 
 
 def summary(name: str, times: list[float]) -> str:
@@ -73,7 +73,7 @@ def main() -> None:
     outcomes = [measured(options.lake, row) for row in manifest[: options.limit or None]]
     right = sum(outcome.right for outcome in outcomes)
     print(f"{right} of {len(outcomes)} tables ({right / len(outcomes):.2%}) have the stated rows and columns")
-    print(summary("settle", [outcome.settle_ms for outcome in outcomes]))
+    print(summary("detect_layout", [outcome.detect_ms for outcome in outcomes]))
     print(summary("read", [outcome.read_ms for outcome in outcomes]))
     if options.list_misses:
         for outcome in sorted((o for o in outcomes if not o.right), key=lambda o: o.table):

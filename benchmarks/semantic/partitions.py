@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pexeso import Grid, choose_pivots, chosen, mapped
 from search import COLUMN, by_products, made_up, timed, with_error
 
-from dovetail.indexes.pexeso import Parameters
+from dovetail.indexes.pexeso.core import VectorParameters
 
 Array = npt.NDArray[Any]
 PIVOTS, REGIONS, ROUNDS = 3, 4, 10
@@ -93,7 +93,7 @@ def main() -> None:
     options = parser.parse_args()
     real = options.values.read_text(encoding="utf-8").splitlines() if options.values else made_up(options.size)
     values = list(dict.fromkeys(real))[: options.size]
-    space = Parameters.chosen(options.embedder).space()
+    space = VectorParameters.chosen(options.embedder).space()
     vectors = space.dense(pa.array(values, pa.large_string()))
     columns = np.arange(len(values)) // COLUMN
     number, radius = int(columns[-1]) + 1, space.radius(0.06)

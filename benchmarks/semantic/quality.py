@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail
-from dovetail.indexes.pexeso import Parameters, Space
+from dovetail.indexes.pexeso.core import Space, VectorParameters
 from dovetail.join.choose import join_tables
 from dovetail.join.request import JoinRequest
 from dovetail.tables.input_table import open_table
@@ -96,7 +96,7 @@ class Nearness:
         if new:
             self._known.update(zip(new, self._space.dense(pa.array(new, pa.large_string())), strict=True))
         one, other = (np.array([self._known[text] for text in side]) for side in (mine, theirs))
-        return 1.0 - self._space.told(np.maximum(2.0 - 2.0 * (one @ other.T), 0.0))
+        return 1.0 - self._space.distances(np.maximum(2.0 - 2.0 * (one @ other.T), 0.0))
 
 
 def f1(found: int, right: int, true: int) -> tuple[float, float, float]:
@@ -174,7 +174,7 @@ def main() -> None:
     for name, (similarity, levels) in (peers() if not options.alone else {}).items():
         tell(name, all_cases, similarity, levels)
     for name in filter(None, options.embedders.split(",")):
-        space = Parameters.chosen(name).space()
+        space = VectorParameters.chosen(name).space()
         tables = tell(name, all_cases, Nearness(space), 1.0 - np.array(TAUS))
         default = min(tables, key=lambda key: abs(key[0] - 0.94) + abs(key[1] - 0.6))
         rows = joined(all_cases, by_meaning(space))

@@ -24,9 +24,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pexeso import Grid, chosen
 
 from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail.indexes.pexeso import PEXESO
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS, TokenReader
+from dovetail.indexes.pexeso.index import PEXESO
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.tokens.index import TOKENS
+from dovetail.indexes.tokens.query import TokenReader
 from dovetail.search.semantic.match import TextQuery, similar
 from dovetail.tables.input_table import open_table
 
@@ -64,7 +65,7 @@ class OneSegment:
         for number in range(self.columns):
             part = values[number * COLUMN : (number + 1) * COLUMN]
             for builder in builders:
-                builder.add(Piece(number, pa.array(part, pa.large_string()), np.ones(len(part), np.int64)))
+                builder.add(ColumnChunk(number, pa.array(part, pa.large_string()), np.ones(len(part), np.int64)))
         seconds = []
         for builder in builders:
             seconds.append(timed(lambda builder=builder: builder.finish(writer, [1] * self.columns))[0])

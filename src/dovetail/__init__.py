@@ -11,15 +11,58 @@ lake ──► catalog ──► indexes ──► search ──► join
 
 from __future__ import annotations
 
-from dovetail.api.index import compact, index, remove
-from dovetail.api.join import join, predicates
-from dovetail.api.lake import Lake, open, verify
-from dovetail.errors import DovetailError
-from dovetail.join.result import JoinResult
-from dovetail.transform.transformation import Transformation
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dovetail.api.index import compact, index, remove
+    from dovetail.api.join import join, predicates
+    from dovetail.api.lake import Lake, open, verify
+    from dovetail.errors import DovetailError
+    from dovetail.join.result import JoinResult
+    from dovetail.transform.transformation import Transformation
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates",
-    "remove", "verify",
+    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove",
+    "verify",
 ]  # fmt: skip
+
+_MODULE_OF = {
+    "DovetailError": "errors",
+    "JoinResult": "join.result",
+    "Lake": "api.lake",
+    "Transformation": "transform.transformation",
+    "compact": "api.index",
+    "index": "api.index",
+    "join": "api.join",
+    "open": "api.lake",
+    "predicates": "api.join",
+    "remove": "api.index",
+    "verify": "api.lake",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562): no command needs all of them."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"dovetail.{_MODULE_OF[name]}"), name)
+    return found
+
+
+class _Package(ModuleType):
+    """Keeps the function `join` from being replaced by the package of this name when that is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _MODULE_OF and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,74 +1,71 @@
-"""How kernels are compiled: cached on disk, without the interpreter lock.
+"""Kernels: plain functions that are compiled when they are first called.
 
-Numba's cache notices a change of the file that holds a kernel and of no other file. Ours notices a change of any file
-of kernels, so that a kernel may call functions and read constants of another one. Every compiled function therefore
-lives in a file called `*kernels.py` (a test looks).
+Importing numba, and making a dispatcher for each of some hundred kernels, would take longer than most commands run.
+Compiled code is cached on disk (see `_numba`) and runs without the interpreter lock.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
+import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
-from numba.core import caching, event
 
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 int64 = cast(Callable[[Any], int], np.int64)
 """A machine integer that type checkers take for an ``int``, as which the plain form of a kernel uses it."""
 
-_PACKAGE = Path(__file__).parent
+_lock = threading.RLock()
+_listeners: list[Callable[[], None]] = []
 
 
-@functools.cache
-def kernel_stamp() -> bytes:
-    """A digest of all files of kernels."""
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*kernels.py")):
-        digest.update(path.read_bytes())
-    return digest.digest()
+def compiled(function: Function) -> Function:
+    """Compile a plain Python function when it is first called; the plain form is ``py_func``, the oracle in tests."""
+    return cast(Function, Kernel(function))
 
 
-def _stamped(locator: Any) -> Any:
-    """The locator of a cache file, with the stamp of all kernels in place of that of one file."""
-    return type(locator.__name__, (locator,), {"get_source_stamp": lambda self: kernel_stamp()})
+def inlined(function: Function) -> Function:
+    """The same for a small helper of inner loops, whose code is copied into its callers.
+
+    Handing arrays to a function takes longer than reading a few bytes: a loop over cells was 2.7 times as slow.
+    """
+    return cast(Function, Kernel(function, inline=True))
 
 
-class _CacheFile(caching.CompileResultCacheImpl):  # type: ignore[misc]  # numba is not typed
-    _locator_classes = [_stamped(locator) for locator in caching.CompileResultCacheImpl._locator_classes]  # noqa: RUF012
+class Kernel:
+    """A function that becomes a numba dispatcher when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], inline: bool = False) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._inline = inline
+        self._dispatcher: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._dispatcher or self.dispatcher())(*arguments)
+
+    def dispatcher(self) -> Callable[..., Any]:
+        with _lock:
+            if self._dispatcher is None:
+                from dovetail._numba import make_dispatcher
+
+                self._dispatcher = make_dispatcher(self.py_func, self._inline, self._before_compiling)
+            return self._dispatcher
+
+    def _before_compiling(self) -> None:
+        """Put dispatchers in the place of the kernels that this one calls: numba looks for them in its module."""
+        with _lock:
+            while _listeners:
+                _listeners.pop()()
+            scope = self.py_func.__globals__
+            for name in self.py_func.__code__.co_names:
+                if isinstance(kernel := scope.get(name), Kernel):
+                    scope[name] = kernel.dispatcher()
 
 
-class _Cache(caching.FunctionCache):  # type: ignore[misc]
-    _impl_class = _CacheFile
-
-
-def compiled(kernel: Kernel) -> Kernel:
-    """Compile a plain Python function; the plain form stays as ``py_func``, the oracle in tests."""
-    dispatcher = numba.njit(nogil=True)(kernel)
-    dispatcher._cache = _Cache(kernel)
-    return cast(Kernel, dispatcher)
-
-
-class _First(event.Listener):  # type: ignore[misc]
-    """Calls once, as soon as anything is compiled."""
-
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell: Callable[[], None] | None = tell
-
-    def on_start(self, event: event.Event) -> None:
-        tell, self._tell = self._tell, None
-        if tell is not None:
-            tell()
-
-    def on_end(self, event: event.Event) -> None:
-        pass
-
-
-def tell_of_compiling(tell: Callable[[], None]) -> None:
-    """Have `tell` called when a kernel is not in the cache: the first run after an installation takes longer."""
-    event.register("numba:compile", _First(tell))
+def on_first_compilation(listener: Callable[[], None]) -> None:
+    """Call `listener` once, when a kernel is not in the cache: the first run after an installation takes longer."""
+    _listeners.append(listener)

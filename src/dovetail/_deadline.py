@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
-
-from numba.core import event
-
-
-class _CompileTime(event.Listener):  # type: ignore[misc]  # numba is not typed
-    """How long kernels have been compiling in this process. Compilations nest: only the outermost counts."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._depth = threading.local()
-
-    def on_start(self, event: event.Event) -> None:
-        self._depth.value = getattr(self._depth, "value", 0) + 1
-        if self._depth.value == 1:
-            self._depth.begun = time.perf_counter()
-
-    def on_end(self, event: event.Event) -> None:
-        self._depth.value -= 1
-        if self._depth.value == 0:
-            self.seconds += time.perf_counter() - self._depth.begun
-
-
-_COMPILING = _CompileTime()
-event.register("numba:compile", _COMPILING)
+from typing import Any
 
 
 class Deadline:
     """Begins when it is made. Work looks at `is_over` between its steps."""
 
     def __init__(self, seconds: float) -> None:
+        self._compiling = _compile_time()
         self._ends = self._now() + seconds
 
     @property
@@ -45,6 +24,40 @@ class Deadline:
         """Seconds; 0 where it is over."""
         return max(0.0, self._ends - self._now())
 
-    @staticmethod
-    def _now() -> float:
-        return time.perf_counter() - _COMPILING.seconds
+    def _now(self) -> float:
+        return time.perf_counter() - self._compiling.seconds
+
+
+class CompileTime:
+    """How long kernels have been compiling in this process. Compilations nest: only the outermost counts."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._thread = threading.local()
+
+    def on_start(self, event: Any) -> None:
+        self._thread.depth = getattr(self._thread, "depth", 0) + 1
+        if self._thread.depth == 1:
+            self._thread.begun = time.perf_counter()
+
+    def on_end(self, event: Any) -> None:
+        self._thread.depth -= 1
+        if self._thread.depth == 0:
+            self.seconds += time.perf_counter() - self._thread.begun
+
+    def notify(self, event: Any) -> None:
+        if event.is_start:
+            self.on_start(event)
+        else:
+            self.on_end(event)
+
+
+@functools.cache
+def _compile_time() -> CompileTime:
+    """Numba is imported for it here, not before a budget is needed."""
+    from numba.core import event
+
+    event.Listener.register(CompileTime)
+    listener = CompileTime()
+    event.register("numba:compile", listener)
+    return listener

@@ -5,6 +5,7 @@ DovetailError
 │   ├── NotAnIndex           the path holds no index
 │   └── UnknownName          a table or column that the index does not have
 ├── UnreadableTable          one file of the lake is not a table or cannot be read; never ends a run
+│   └── TemporarilyUnreadable    for a reason that may pass: too many open files, a stale handle, no memory
 ├── IndexDamaged             bytes on disk are not those that were written
 ├── FormatMismatch           written by another format, normaliser or index version
 ├── WriterConflict           another writer holds, or has moved on, the index
@@ -12,8 +13,6 @@ DovetailError
 """
 
 from __future__ import annotations
-
-import difflib
 
 
 class DovetailError(Exception):
@@ -36,6 +35,10 @@ class UnreadableTable(DovetailError):
     """One file of the lake is not a table or cannot be read. The message is the reason, without the path."""
 
 
+class TemporarilyUnreadable(UnreadableTable):
+    """One file cannot be read now, for a reason that lies outside it and may pass. Worth another attempt."""
+
+
 class IndexDamaged(DovetailError):
     """Bytes on disk are not those that were written."""
 
@@ -54,6 +57,8 @@ class BuildFailed(DovetailError):
 
 def unknown(what: str, name: str, known: list[str]) -> str:
     """About a name that is not there: the nearest that is, or else some of those that are."""
+    import difflib  # a name is seldom misspelt, and every command imports this file
+
     same_end = [other for other in known if other.endswith(f"/{name}")]
     near = same_end or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if near:

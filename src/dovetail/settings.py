@@ -1,8 +1,13 @@
-"""What can be set when an index is created, as rows of (name, default, help). Frozen in the manifest from then on."""
+"""What can be set when a lake is indexed, as rows of (name, default, help).
+
+Most settings belong to one run and are not remembered. Those that are frozen must be the same for all segments, so the
+index keeps them from its first tables on.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dovetail.errors import InputError
@@ -16,48 +21,60 @@ class Setting(NamedTuple):
     minimum: int
     help: str
     choices: tuple[int, ...] = ()
+    frozen: bool = False
 
 
 SETTINGS = (
     Setting("segment_mb", 128, 1, "megabytes of raw tables that one segment holds, about"),
     Setting("slice_mb", 64, 1, "megabytes above which one table is read in slices by several tasks"),
     Setting("memory_mb", 256, 1, "megabytes of distinct values that one task sorts in memory before it uses disk"),
-    Setting("super_key_bits", 128, 128, "bits of a row's super key, for keys of several columns", (128, 256, 512)),
-    Setting("super_key_xash", 0, 0, "1 for super keys by XASH; 0 for those that rule out more rows", (0, 1)),
+    Setting(
+        "super_key_bits", 128, 128, "bits of a row's super key, for keys of several columns", (128, 256, 512), True
+    ),
+    Setting("super_key_xash", 0, 0, "1 for super keys by XASH; 0 for those that rule out more rows", (0, 1), True),
 )
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+def _check(setting: Setting, value: Any) -> None:
+    if not isinstance(value, int) or value < setting.minimum:
+        raise InputError(
+            f"{setting.name} is {value!r}; it must be a whole number of at least {setting.minimum} ({setting.help})."
+        )
+    if setting.choices and value not in setting.choices:
+        raise InputError(
+            f"{setting.name} is {value}; it must be one of {', '.join(map(str, setting.choices))} ({setting.help})."
+        )
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one index."""
+    """The settings of one run. None for a frozen one: as the index has it, or the default in a new index."""
 
-    segment_mb: int = SETTINGS[0].default
-    slice_mb: int = SETTINGS[1].default
-    memory_mb: int = SETTINGS[2].default
-    super_key_bits: int = SETTINGS[3].default
-    super_key_xash: int = SETTINGS[4].default
+    segment_mb: int = _BY_NAME["segment_mb"].default
+    slice_mb: int = _BY_NAME["slice_mb"].default
+    memory_mb: int = _BY_NAME["memory_mb"].default
+    super_key_bits: int | None = None
+    super_key_xash: int | None = None
 
     def __post_init__(self) -> None:
         for setting in SETTINGS:
             value = getattr(self, setting.name)
-            if not isinstance(value, int) or value < setting.minimum:
-                raise InputError(
-                    f"{setting.name} is {value!r}; it must be a whole number of at least {setting.minimum} "
-                    f"({setting.help})."
-                )
-            if setting.choices and value not in setting.choices:
-                raise InputError(
-                    f"{setting.name} is {value}; it must be one of {', '.join(map(str, setting.choices))} "
-                    f"({setting.help})."
-                )
+            if not (value is None and setting.frozen):
+                _check(setting, value)
 
-    def to_json(self) -> dict[str, int]:
-        return asdict(self)
+    def frozen(self, name: str) -> int:
+        """What a new index freezes."""
+        value: int | None = getattr(self, name)
+        return _BY_NAME[name].default if value is None else value
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Settings:
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(values) - known)
+    def of(cls, values: Mapping[str, Any]) -> Settings:
+        """Settings by name; the others have their defaults."""
+        unknown = sorted(set(values) - set(_BY_NAME))
         if unknown:
-            raise InputError(f"There is no setting {unknown[0]!r}. The settings are: {', '.join(sorted(known))}.")
+            raise InputError(f"There is no setting {unknown[0]!r}. The settings are: {', '.join(sorted(_BY_NAME))}.")
         return cls(**values)
+
+
+DEFAULTS = Settings()

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.errors import FormatMismatch, IndexDamaged
-from dovetail.indexes.protocol import Index, Piece
+from dovetail.indexes.protocol import ColumnChunk, Index
 from dovetail.indexes.registry import INDEXES
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 from dovetail.indexes.verify import verify_index
 from dovetail.pipeline.maintain import compact
 from support.contents import contents_of
@@ -62,7 +62,7 @@ def build(folder: Path, lake: list[Column], memory_bytes: int = PLENTY) -> Segme
             places = {value: place for place, value in enumerate(counts)}
             codes = np.array([places[value] for value in values], np.int32)
             for builder in builders:
-                builder.add(Piece(number, tokens, np.array(list(counts.values()), np.int64), codes))
+                builder.add(ColumnChunk(number, tokens, np.array(list(counts.values()), np.int64), codes))
     found: dict[str, int] = {"tables": 0}
     for builder in builders:
         found |= builder.finish(writer, [1] * len(lake))

@@ -18,6 +18,7 @@ from dovetail._storage.directory import newest_manifest
 from dovetail.api.lake import Lake
 from dovetail.errors import NotAnIndex
 from dovetail.indexes.verify import verify_index
+from dovetail.pipeline.jobs import KILLED
 from dovetail.pipeline.maintain import compact, remove_tables
 from dovetail.settings import Settings
 from support.contents import contents_of, leftovers
@@ -45,7 +46,7 @@ def fresh(lake, tmp_path_factory):
     """What an undisturbed build holds."""
     to = tmp_path_factory.mktemp("fresh") / "idx"
     with without_spark():
-        index(lake, to, settings=None)
+        index(lake, to, settings=Settings())
     return contents_of(to)
 
 
@@ -122,6 +123,22 @@ def test_kill_9_of_a_worker(lake, fresh, tmp_path):
     assert leftovers(to) == set()
 
 
+def test_a_file_that_kills_every_worker_is_set_aside(lake, fresh, tmp_path):
+    to = tmp_path / "idx"
+    path = f"{Path(__file__).with_name('killer')}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    environment = {**os.environ, "PYTHONPATH": path, "KILLER_FILE": "t02.csv"}
+    done = dovetail("index", lake, "--to", to, "--json", *SETTINGS, env=environment)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["tables"] == TABLES - 1
+    assert [(skipped["path"], skipped["reason"]) for skipped in answer["skipped"]] == [("t02.csv", KILLED)]
+    assert {name: found for name, found in contents_of(to).items() if name != "t02.csv"} == {
+        name: found for name, found in fresh.items() if name != "t02.csv"
+    }
+    assert verify_index(to).problems == ()
+    assert leftovers(to) == set()
+
+
 def test_interrupt(lake, tmp_path):
     """Ctrl-C reaches every process of the terminal's group."""
     to = begun(lake, tmp_path / "idx")
@@ -136,7 +153,7 @@ def test_interrupt(lake, tmp_path):
     assert verify_index(to).problems == ()
     assert "t01.csv" in contents_of(to)
     with without_spark():
-        index(lake, to, settings=None, tables=("*",))
+        index(lake, to, tables=("*",))
     assert len(Lake(to).tables()) == TABLES
     assert leftovers(to) == set()
 
@@ -224,11 +241,15 @@ def test_a_reader_across_a_commit_and_a_compaction(lake, fresh, tmp_path):
         index(lake, to, tables=("t02.csv", "t03.csv"))
         compact(to)
         remove_tables(to, ["t02.csv"])
-    assert not list((to / "segments").glob(reader.segments[0].segment.ref.id)), "its files are gone from the folder"
+    old = to / "segments" / reader.segments[0].segment.ref.id
+    assert old.exists(), "kept for the reader"
     assert reader.find("name 5 of 1").to_dicts() == answer
     assert contents_of(reader) == {name: fresh[name] for name in ("t01.csv", "t02.csv")}
     assert all(segment.segment.damage() == [] for segment in reader.segments)
     assert contents_of(to) == {"t03.csv": fresh["t03.csv"]}
+    del reader
+    assert remove_tables(to, ["none"]) == []
+    assert not old.exists(), "removed by the first writer after it"
 
 
 def test_a_reader_during_a_run(lake, fresh, tmp_path):

@@ -14,8 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from dovetail._storage.manifest import FORMAT_VERSION
+from dovetail._storage.marker import FORMAT_VERSION
 from dovetail.pipeline.maintain import remove_tables
+from dovetail.settings import Settings
 from support.pipeline import index, without_spark
 
 TIME = 1_700_000_000  # of all files: the index holds it
@@ -40,8 +41,8 @@ def make(to: Path) -> None:
         os.utime(lake / name, (TIME, TIME))
     shutil.rmtree(to, ignore_errors=True)
     with without_spark():
-        index(lake, to, settings=None, tables=("*.csv",))
-        index(lake, to, settings=None, tables=("*",))
+        index(lake, to, settings=Settings(), tables=("*.csv",))
+        index(lake, to, settings=Settings(), tables=("*",))
         remove_tables(to, ["gone.csv"])
     (to / "writer.lock").unlink()
     shutil.rmtree(lake)

@@ -16,7 +16,7 @@ import pytest
 from dovetail.api.lake import Lake
 from dovetail.indexes.verify import verify_index
 from dovetail.lake import blocks
-from dovetail.pipeline import jobs, sources, staging, work
+from dovetail.pipeline import jobs, reading, work
 from dovetail.settings import Settings
 from support.contents import contents_of
 from support.pipeline import index, without_spark
@@ -70,8 +70,8 @@ WRITERS = {"a.csv": write_csv, "a.csv.gz": write_csv, "a.jsonl": write_jsonl, "a
 def staged_slices(monkeypatch):
     """How many slices were staged."""
     counted = []
-    real = staging._stage
-    monkeypatch.setattr(staging, "_stage", lambda *given: counted.append(1) or real(*given))
+    real = reading.write_slice
+    monkeypatch.setattr(reading, "write_slice", lambda *given: counted.append(1) or real(*given))
     return counted
 
 
@@ -127,27 +127,6 @@ def test_a_big_file_of_a_header_alone_and_a_broken_one(tmp_path):
     assert again.unchanged == 2, "what cannot be read is not read again before it changes"
 
 
-def test_a_reader_that_fails_unforeseen_does_not_stop_the_run(tmp_path, monkeypatch):
-    lake = tmp_path / "lake"
-    lake.mkdir()
-    write_csv(lake / "bad.csv", rows()[:500])
-    write_csv(lake / "good.csv", rows()[:500])
-    real = sources.read
-
-    def read(path, layout, part=None, counter=None):
-        if path.name == "bad.csv":
-            raise RecursionError("too deep")
-        return real(path, layout, part, counter)
-
-    monkeypatch.setattr(sources, "read", read)
-    for megabyte, to in ((SMALL, "sliced"), (1_000_000, "whole")):
-        with without_spark(megabyte):
-            index(lake, tmp_path / to)
-        found = contents_of(tmp_path / to)
-        assert found["bad.csv"]["table"].error == "cannot be read (RecursionError: too deep)"
-        assert found["good.csv"]["table"].rows == 500
-
-
 def touch(path: Path, seconds: int) -> None:
     write_csv(path, rows()[: 500 + seconds])
     os.utime(path, (1_700_000_000 + seconds,) * 2)
@@ -167,7 +146,7 @@ def test_a_big_file_that_changes_between_prepare_and_stage_is_tried_again(tmp_pa
     monkeypatch.setattr(work, "prepare", prepare_then_change)
     with without_spark(SMALL):
         report = index(lake, tmp_path / "idx")
-        assert [(skipped.path, skipped.reason) for skipped in report.skipped] == [("a.csv", staging.CHANGED)]
+        assert [(skipped.path, skipped.reason) for skipped in report.skipped] == [("a.csv", reading.CHANGED)]
         assert Lake(tmp_path / "idx").table("a.csv").columns == []
         assert verify_index(tmp_path / "idx").problems == ()
         monkeypatch.undo()
@@ -183,7 +162,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatc
     lake = tmp_path / "lake"
     lake.mkdir()
     touch(lake / "a.csv", 0)
-    real = sources.read
+    real = reading.read
     changes = []
 
     def read_then_change(*given, **named):
@@ -192,11 +171,11 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatc
             changes.append(True)
             touch(lake / "a.csv", len(changes))
 
-    monkeypatch.setattr(sources, "read", read_then_change)
+    monkeypatch.setattr(reading, "read", read_then_change)
     with without_spark():
         index(lake, tmp_path / "idx")
         table = Lake(tmp_path / "idx").table("a.csv")
-        assert (table.rows, table.error) == ((500 + times, "") if times < 3 else (0, sources.CHANGED))
+        assert (table.rows, table.error) == ((500 + times, "") if times < 3 else (0, reading.CHANGED))
         assert index(lake, tmp_path / "idx").changed == (times == 3), "only what was not read right is tried again"
     assert Lake(tmp_path / "idx").table("a.csv").rows == 500 + times
 

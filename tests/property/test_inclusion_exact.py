@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dovetail.api.lake import Lake
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.inclusion import Filters, Inclusions, Question
-from dovetail.graph.many import Signatures
+from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.signatures import BloomParameters
 from dovetail.pipeline.maintain import remove_tables
 from support.contents import contents_of
 from support.pipeline import index, without_spark
@@ -21,9 +21,9 @@ from support.small_lake import write_lake
 cells = st.sampled_from([*"abcdef", "zürich", "1", "2", "3", "40", "", "", "N/A"])
 tables = st.lists(st.lists(st.tuples(cells, cells, cells), max_size=9), min_size=1, max_size=6)
 questions = st.builds(
-    Question,
+    InclusionQuery,
     st.builds(
-        Filters,
+        InclusionFilters,
         null=st.booleans(),
         integer=st.booleans(),
         non_unique=st.booleans(),
@@ -33,10 +33,10 @@ questions = st.builds(
     st.booleans(),
 )
 NULL = "(null)"
-SIGNATURES = [Signatures(8, 1, 1), Signatures(16, 2, 2, "ref2deps"), Signatures()]
+SIGNATURES = [BloomParameters(8, 1, 1), BloomParameters(16, 2, 2, "ref2deps"), BloomParameters()]
 
 
-def brute_force(lake: Lake, question: Question) -> set[tuple[str, str, str, str, int]]:
+def brute_force(lake: Lake, question: InclusionQuery) -> set[tuple[str, str, str, str, int]]:
     filters, equal = question.filters, question.null_is_a_value
     dependent, referenced = [], []
     for table, content in contents_of(lake).items():
@@ -61,7 +61,7 @@ def brute_force(lake: Lake, question: Question) -> set[tuple[str, str, str, str,
     return found
 
 
-def answers(lake: Lake, question: Question, **how: Any) -> set[tuple[str, str, str, str, int]]:
+def answers(lake: Lake, question: InclusionQuery, **how: Any) -> set[tuple[str, str, str, str, int]]:
     columns = LakeColumns(lake.segments)
     names = [
         (columns.table_names[int(table)].as_py(), name)
@@ -69,14 +69,14 @@ def answers(lake: Lake, question: Question, **how: Any) -> set[tuple[str, str, s
     ]
     found = [
         (*names[one], *names[other], int(common))
-        for pairs in Inclusions(columns, question, **how)
+        for pairs in InclusionFinder(columns, question, **how)
         for one, other, common in zip(pairs.dependent, pairs.referenced, pairs.overlap, strict=True)
     ]
     assert len(found) == len(set(found)), "a dependency is told once"
     return set(found)
 
 
-EMPTY_IN_ALL = Question(Filters(False, False, False, Fraction(0)), null_is_a_value=True)
+EMPTY_IN_ALL = InclusionQuery(InclusionFilters(False, False, False, Fraction(0)), null_is_a_value=True)
 
 
 @settings(max_examples=10)

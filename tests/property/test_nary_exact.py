@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail.api.lake import Lake
-from dovetail.graph import tuples
+from dovetail.graph import row_tuples
 from support.pipeline import index, without_spark
 from support.small_lake import write_lake
 
@@ -71,7 +71,7 @@ def test_equals_brute_force(tmp_path_factory, megabyte, tables, coverage, non_un
     lake = Lake(folder / "idx")
     place = {"one": 0, "two": 1, "three": 2}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tuples, "_ROOM", room)
+        patch.setattr(row_tuples, "_ROOM", room)
         rows = lake.inds(nary=3, coverage=coverage, non_unique=non_unique, integers=True).to_dicts()
     found = [
         (

@@ -15,10 +15,9 @@ import dovetail
 from dovetail.api.lake import Lake
 from dovetail.embedders import EMBEDDERS
 from dovetail.embedders.protocol import Sparse
-from dovetail.indexes.pexeso.clusters import cluster
+from dovetail.indexes.pexeso.build import cluster
 from dovetail.indexes.pexeso.core import texts_among
-from dovetail.indexes.pexeso.dense import Clusters
-from dovetail.indexes.pexeso.sparse import lists_of
+from dovetail.indexes.pexeso.query import Clusters, lists_of
 from dovetail.tables.input_table import open_table
 from support.contents import contents_of
 from support.letters import Letters

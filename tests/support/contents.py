@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail._storage.directory import newest_manifest
+from dovetail._storage.marker import MARKER
 from dovetail.api.lake import Lake
 
 Contents = dict[str, dict[str, Any]]
@@ -34,7 +35,7 @@ def contents_of(index: Path | Lake) -> Contents:
 def leftovers(index: Path) -> set[str]:
     """What is in the folder of an index at rest and should not be."""
     manifest = newest_manifest(index)
-    expected = {f"manifest-{manifest.generation}.json", "segments", "writer.lock"}
+    expected = {MARKER, f"manifest-{manifest.generation}.json", "segments", "writer.lock"}
     expected |= {f"segments/{segment.id}" for segment in manifest.segments}
     present = {entry.name for entry in index.iterdir()}
     present |= {f"segments/{entry.name}" for entry in (index / "segments").iterdir()}

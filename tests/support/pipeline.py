@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dovetail.pipeline import jobs, maintain, run
+from dovetail.pipeline import jobs, maintain, run, tasks
 from dovetail.pipeline.report import Report
 from dovetail.pipeline.run import Request, index_lake
 from dovetail.settings import MB, Settings
@@ -36,9 +36,20 @@ def _session(*_: Any, **__: Any) -> Iterator[Any]:
     yield SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
 
 
-def _run_tasks(_: Any, folder: Path, work: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
+def _run_tasks(_: Any, folder: Path, work: Callable[[Any], Any], described: list[Any]) -> list[Any]:
     folder.mkdir(parents=True)
-    return [json.loads(json.dumps(work(json.loads(json.dumps(task))))) for task in tasks]
+    return [json.loads(json.dumps(_answer(work, json.loads(json.dumps(task))))) for task in described]
+
+
+def _answer(work: Callable[[Any], Any], task: Any) -> Any:
+    try:
+        return tasks.attempt(work, task)
+    except WorkerDied as death:
+        return {tasks.DIED: str(death)}
+
+
+class WorkerDied(BaseException):
+    """Raised by a test inside a task: as if the task had ended its worker."""
 
 
 def index(lake: Path, to: Path, **options: Any) -> Report:

@@ -50,8 +50,8 @@ def test_a_table_and_its_columns(lake):
 
 def test_a_file_that_is_no_table(lake):
     notes = lake.table("notes.csv")
-    assert (notes.rows, notes.columns, notes.error) == (0, [], "prose, no table found")
-    assert repr(notes) == "<Table notes.csv: prose, no table found>"
+    assert (notes.rows, notes.columns, notes.error) == (0, [], "not a table: prose")
+    assert repr(notes) == "<Table notes.csv: not a table: prose>"
     assert [(skipped.path, skipped.reason) for skipped in lake.skipped()] == [("notes.csv", notes.error)]
 
 
@@ -137,7 +137,7 @@ def test_compact_changes_no_answer(copy):
 
 def test_no_index(tmp_path):
     for ask in (dovetail.open, dovetail.verify, dovetail.compact):
-        with pytest.raises(NotAnIndex, match="holds no index"):
+        with pytest.raises(NotAnIndex, match="is not an index"):
             ask(tmp_path)
 
 
@@ -152,9 +152,9 @@ def test_index_takes_everything_that_the_command_takes(tmp_path):
             tables=["*.txt", "*.csv"],
             exclude=["b*"],
             dialects={"*.txt": "delimiter=|,header=no"},
-            settings={"segment_mb": 5},
+            settings={"segment_mb": 5, "super_key_bits": 256},
         )
     assert (report.tables, report.columns, report.added) == (1, 2, 1)
     info = dovetail.open(tmp_path / "idx").info()
-    assert info["settings"]["segment_mb"] == 5
+    assert info["settings"]["super_key_bits"] == 256
     assert info["roots"][0]["exclude"] == ["b*"]

@@ -1,16 +1,144 @@
-"""The first compilation is told of, once."""
+"""Kernels are compiled when first called, from the cache only where no file of kernels has changed."""
 
 from __future__ import annotations
 
-import numba
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
 
-from dovetail._compile import tell_of_compiling
+import pytest
+
+import dovetail
+from dovetail import _compile, _numba
+from dovetail._compile import Kernel, on_first_compilation
+
+SOURCE = Path(dovetail.__file__).parent
+
+HELPER = """
+from dovetail._compile import compiled
+
+@compiled
+def scaled(number):
+    return {factor} * number
+"""
+CALLER = """
+from dovetail._compile import compiled
+from helper_kernels import scaled
+
+@compiled
+def total(one, other):
+    return scaled(one) + scaled(other)
+"""
 
 
-def test_told_once():
-    told = []
-    tell_of_compiling(lambda: told.append("compiling"))
-    double = numba.njit(lambda number: 2 * number)
-    assert not told
-    assert double(2) == 4 and double(2.5) == 5
-    assert told == ["compiling"]
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of two files of kernels; the cache watches it instead of Dovetail."""
+    monkeypatch.setattr(_numba, "_PACKAGE", tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    write(tmp_path, 2)
+    yield tmp_path
+    _numba.kernel_stamp.cache_clear()
+
+
+def write(package: Path, factor: int) -> None:
+    (package / "helper_kernels.py").write_text(HELPER.format(factor=factor))
+    (package / "caller_kernels.py").write_text(CALLER)
+
+
+def load() -> ModuleType:
+    """The caller, as a new process would see it."""
+    for name in ("helper_kernels", "caller_kernels"):
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    _numba.kernel_stamp.cache_clear()
+    return importlib.import_module("caller_kernels")
+
+
+def hits(kernels: ModuleType) -> int:
+    return sum(kernels.total.dispatcher().stats.cache_hits.values())
+
+
+def test_a_changed_callee_is_compiled_again(package):
+    assert load().total(1, 2) == 6
+    cached = load()
+    assert cached.total(1, 2) == 6 and hits(cached) == 1
+    write(package, 10)
+    changed = load()
+    assert changed.total(1, 2) == 30 and hits(changed) == 0
+
+
+@pytest.mark.parametrize("name", ["helper_kernels.py", "folder/kernels.py", "folder/core.py"])
+def test_every_file_that_kernels_depend_on_changes_the_stamp(package, name):
+    stamps = set()
+    for content in (None, "one = 1", "one = 2"):
+        if content is not None:
+            (package / name).parent.mkdir(exist_ok=True)
+            (package / name).write_text(content)
+        _numba.kernel_stamp.cache_clear()
+        stamps.add(_numba.kernel_stamp())
+    assert len(stamps) == 3
+
+
+def test_the_first_compilation_is_announced_once(package):
+    announced: list[str] = []
+    on_first_compilation(lambda: announced.append("compiling"))
+    kernels = load()
+    assert not announced
+    assert kernels.total(2, 3) == 10 and kernels.total(0.5, 1.0) == 3.0
+    assert announced == ["compiling"]
+
+
+def test_nothing_is_announced_where_the_cache_has_it(package):
+    load().total(1, 2)
+    announced: list[str] = []
+    on_first_compilation(lambda: announced.append("compiling"))
+    assert load().total(1, 2) == 6
+    assert not announced
+    _compile._listeners.clear()
+
+
+def test_the_plain_form_stays(package):
+    kernels = load()
+    assert isinstance(kernels.total, Kernel)
+    assert kernels.total.py_func(1, 2) == kernels.total(1, 2) == 6
+    assert kernels.total.__name__ == "total"
+
+
+def test_compiled_functions_are_in_files_of_kernels():
+    """The cache watches no other file."""
+    elsewhere = [
+        f"{path.relative_to(SOURCE)}: {node.name}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if not path.name.endswith("kernels.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(mark) in ("compiled", "inlined") for mark in node.decorator_list)
+    ]
+    assert not elsewhere, "\n".join(elsewhere)
+
+
+def test_importing_kernels_imports_no_numba():
+    program = "import sys, dovetail.indexes.registry, dovetail.graph.inclusion; print('numba' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
+    )
+
+
+def test_a_cache_that_names_a_type_that_is_gone(package):
+    """Numba's cache names the types of arguments: after a renaming, the kernel is compiled again."""
+    source = (
+        "from typing import NamedTuple\nfrom dovetail._compile import compiled\n"
+        "class Facts(NamedTuple):\n    number: int\n\n@compiled\ndef double(facts):\n    return 2 * facts.number\n"
+    )
+    file = package / "renamed_kernels.py"
+    for name in ("Facts", "Numbers"):
+        file.write_text(source.replace("Facts", name))
+        sys.modules.pop("renamed_kernels", None)
+        importlib.invalidate_caches()
+        module = importlib.import_module("renamed_kernels")
+        assert module.double(getattr(module, name)(21)) == 42

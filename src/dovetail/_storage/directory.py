@@ -1,7 +1,8 @@
 """The index directory: generations, the one writer, and snapshots for readers.
 
 my-index/
-  manifest-<N>.json    generation N, created only if absent, never replaced
+  dovetail-index.json  the marker, see `marker.py`
+  manifest-<N>.json    generation N, created only if absent, never replaced; readers of it hold a shared lock on it
   segments/<id>/       immutable; those that no manifest names are leftovers
   staging/             what a running build has read of big tables; empty at rest
   writer.lock          held by the one writer, released by the system when its process ends
@@ -14,30 +15,52 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail._storage.manifest import Manifest
-from dovetail._storage.sealed import seal, sync_folder, unseal, write_durably
-from dovetail._storage.segment import Segment, SegmentRef
+from dovetail._storage.marker import is_draft, mark_as_index, require_index
+from dovetail._storage.sealed import create_whole, seal, unseal
+from dovetail._storage.segment import Segment, SegmentRef, is_segment_id
 from dovetail.errors import BuildFailed, IndexDamaged, InputError, NotAnIndex, WriterConflict
 
 _MANIFEST = re.compile(r"manifest-(\d+)\.json")
 _LOCK, _SEGMENTS, _STAGING = "writer.lock", "segments", "staging"
 # Failures of the place we write to: trying again cannot help, and the user can mend it.
 TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+# A file system without locks, as some network ones are.
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One generation with all of its files open."""
+    """One generation. Its segments open their files when asked, and hold the generation until then."""
 
     path: Path
     manifest: Manifest
     segments: tuple[Segment, ...]
+
+
+class _Hold:
+    """A shared lock on a manifest: while it lives, no writer removes this generation.
+
+    One descriptor for an open index, however many segments it has. The system releases it with the process.
+    """
+
+    def __init__(self, manifest: Path) -> None:
+        self._descriptor = os.open(manifest, os.O_RDONLY)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH)  # a writer has it only for the moment of removing the file
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        manifest.stat()  # removed between opening and locking: FileNotFoundError
+
+    def __del__(self) -> None:
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
 
 
 def open_snapshot(path: Path) -> Snapshot:
@@ -45,12 +68,12 @@ def open_snapshot(path: Path) -> Snapshot:
     while True:
         generation = _require_generation(path)
         try:
+            hold = _Hold(path / _manifest_name(generation))
             manifest = _read_manifest(path, generation)
-            return Snapshot(path, manifest, tuple(Segment(path / _SEGMENTS, ref) for ref in manifest.segments))
+            return Snapshot(path, manifest, _segments(path, manifest, hold))
         except FileNotFoundError as error:
             if _newest_generation(path) == generation:
-                missing = Path(error.filename).relative_to(path)
-                raise IndexDamaged(f"{path} is damaged: {missing} is missing.") from error
+                raise IndexDamaged(f"{path} is damaged: {_manifest_name(generation)} cannot be read.") from error
 
 
 def open_segment(path: Path, ref: SegmentRef) -> Segment:
@@ -71,33 +94,37 @@ class IndexWriter:
         self.segments = path / _SEGMENTS
         self.staging = path / _STAGING
 
+    def open_segments(self, manifest: Manifest) -> tuple[Segment, ...]:
+        """The segments of a manifest, committed or not. They need no hold: only this writer could remove them."""
+        return _segments(self.path, manifest)
+
+    def snapshot(self) -> Snapshot:
+        """The newest generation."""
+        return Snapshot(self.path, self.manifest, self.open_segments(self.manifest))
+
     def commit(self, manifest: Manifest) -> None:
         """Make `manifest` the newest generation, wholly or not at all."""
-        name = f"manifest-{manifest.generation}.json"
-        draft = self.path / f"{name}.{secrets.token_hex(4)}"
-        write_durably(draft, seal(manifest.to_json()))
         try:
-            os.link(draft, self.path / name)
-            self.manifest = manifest  # at once: an interrupt from here on must not take it for a leftover
+            create_whole(self.path / _manifest_name(manifest.generation), seal(manifest.to_json()))
         except FileExistsError:
             raise WriterConflict(
                 f"Another writer has committed generation {manifest.generation} meanwhile. Run the command again."
             ) from None
-        finally:
-            draft.unlink()
-        sync_folder(self.path)
+        self.manifest = manifest
 
     def clean_segments(self) -> None:
-        """Remove what no new reader can ask for any more: old generations, drafts, segments that none names."""
+        """Remove what nobody can ask for any more: old generations without a reader, drafts, and their segments."""
         if _newest_generation(self.path) > self.manifest.generation:
-            return  # another writer has moved on, and what is here is its own
-        named = {segment.id for segment in self.manifest.segments}
-        newest = f"manifest-{self.manifest.generation}.json"
-        for file in self.path.glob("manifest-*"):
-            if file.name != newest:
+            return  # another writer has moved on, or an interrupt came right after our commit
+        needed = {ref.id for ref in self.manifest.segments}
+        for file in self.path.iterdir():
+            match = _MANIFEST.fullmatch(file.name)
+            if match and int(match[1]) < self.manifest.generation:
+                needed |= _remove_unless_held(file)
+            elif is_draft(file.name) or (file.name.startswith("manifest-") and not match):
                 file.unlink()
-        for folder in self.segments.glob("*"):
-            if folder.name not in named:
+        for folder in self.segments.iterdir():
+            if is_segment_id(folder.name) and folder.name not in needed:
                 _remove(folder)
 
     def clean_staging(self) -> None:
@@ -106,13 +133,14 @@ class IndexWriter:
 
 
 @contextlib.contextmanager
-def open_writer(path: Path, create: Manifest | None = None) -> Iterator[IndexWriter]:
-    """The one writer of the index at `path`; with `create`, an absent index begins as that generation 0."""
-    if create is None:
-        _require_generation(path)
-    _refuse_foreign_folder(path)
+def open_writer(path: Path, create: bool = False) -> Iterator[IndexWriter]:
+    """The one writer of the index at `path`; with `create`, an absent or empty folder becomes an index."""
     try:
-        (path / _SEGMENTS).mkdir(parents=True, exist_ok=True)
+        if create:
+            mark_as_index(path)
+        else:
+            _require_generation(path)
+        (path / _SEGMENTS).mkdir(exist_ok=True)
         lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise InputError(f"Cannot write to {path}: {error.strerror}.") from error
@@ -124,8 +152,7 @@ def open_writer(path: Path, create: Manifest | None = None) -> Iterator[IndexWri
                 f"Another process is writing to {path}. Wait until it has finished, then run the command again."
             ) from None
         generation = _newest_generation(path)
-        manifest = _read_manifest(path, generation) if generation else create
-        assert manifest is not None
+        manifest = _read_manifest(path, generation) if generation else Manifest(0)
         # Workers may have another working folder than the driver.
         writer = IndexWriter(path.absolute(), manifest)
         writer.clean_segments()
@@ -143,40 +170,52 @@ def open_writer(path: Path, create: Manifest | None = None) -> Iterator[IndexWri
         os.close(lock)
 
 
+def _segments(path: Path, manifest: Manifest, hold: _Hold | None = None) -> tuple[Segment, ...]:
+    return tuple(Segment(path / _SEGMENTS, ref, hold) for ref in manifest.segments)
+
+
+def _manifest_name(generation: int) -> str:
+    return f"manifest-{generation}.json"
+
+
 def _newest_generation(path: Path) -> int:
     """0 where there is none."""
-    if not path.is_dir():
-        return 0
     matches = (_MANIFEST.fullmatch(entry.name) for entry in path.iterdir())
     return max((int(match[1]) for match in matches if match), default=0)
 
 
 def _require_generation(path: Path) -> int:
+    require_index(path)
     generation = _newest_generation(path)
     if generation == 0:
-        raise NotAnIndex(f"{path} holds no index. Make one with `dovetail index LAKE --to {path}`.")
+        raise NotAnIndex(
+            f"{path} is an index without tables: its first build did not finish. "
+            f"Run `dovetail index LAKE --to {path}` again."
+        )
     return generation
 
 
 def _read_manifest(path: Path, generation: int) -> Manifest:
-    name = f"manifest-{generation}.json"
+    name = _manifest_name(generation)
     manifest = Manifest.from_json(unseal((path / name).read_bytes(), name))
     if manifest.generation != generation:
         raise IndexDamaged(f"{name} is damaged: it holds generation {manifest.generation}.")
     return manifest
 
 
+def _remove_unless_held(file: Path) -> set[str]:
+    """Remove an old manifest, unless a reader holds it: then the ids of its segments, which are still needed."""
+    descriptor = os.open(file, os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.unlink()
+        return set()
+    except BlockingIOError:
+        return {ref["id"] for ref in unseal(file.read_bytes(), file.name)["segments"]}
+    finally:
+        os.close(descriptor)
+
+
 def _remove(folder: Path) -> None:
     """Remove a folder. A worker of a killed run may still be writing into it: the next writer removes the rest."""
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _refuse_foreign_folder(path: Path) -> None:
-    """Never scatter an index among somebody's files."""
-    if path.is_file():
-        raise InputError(f"{path} is a file; --to takes a folder for the index.")
-    ours = {_LOCK, _SEGMENTS, _STAGING}
-    if path.is_dir():
-        for entry in path.iterdir():
-            if entry.name not in ours and not entry.name.startswith("manifest-"):
-                raise InputError(f"{path} holds other files ({entry.name}); choose an empty or new folder.")

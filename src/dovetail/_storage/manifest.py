@@ -1,7 +1,7 @@
 """The manifest: one generation of an index, as a value.
 
-Everything that must be the same over all segments is frozen here: settings, the normaliser and its Unicode tables, and
-what indexes have settled when the first tables came.
+What must be the same over all segments is frozen here when the first tables come: the normaliser with its Unicode
+tables, and the parameters of single indexes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dovetail._storage.sealed import REBUILD
 from dovetail._storage.segment import SegmentRef
 from dovetail.errors import FormatMismatch
 from dovetail.normalise import NORMALISER_VERSION, UNICODE_VERSION
-from dovetail.settings import Settings
-
-FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,6 @@ class Manifest:
     generation: int
     segments: tuple[SegmentRef, ...] = ()
     roots: tuple[dict[str, Any], ...] = ()
-    settings: Settings = field(default_factory=Settings)
     statistics: dict[str, int] = field(default_factory=dict)  # of the whole lake, dead tables left out
     frozen: dict[str, dict[str, Any]] = field(default_factory=dict)  # by index; empty before the first tables come
 
@@ -34,11 +31,9 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "format": FORMAT_VERSION,
             "normaliser": NORMALISER_VERSION,
             "unicode": UNICODE_VERSION,
             "generation": self.generation,
-            "settings": self.settings.to_json(),
             "statistics": self.statistics,
             "frozen": self.frozen,
             "roots": list(self.roots),
@@ -47,13 +42,10 @@ class Manifest:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Manifest:
-        _refuse_other("index format", body["format"], FORMAT_VERSION)
-        _refuse_other("normaliser", body["normaliser"], NORMALISER_VERSION)
-        missing = [name for name in ("settings", "statistics", "frozen", "roots", "segments") if name not in body]
-        if missing:
+        if body["normaliser"] != NORMALISER_VERSION:
             raise FormatMismatch(
-                f"The index says nothing of {', '.join(missing)}: another Dovetail has written it. Build it again with "
-                "`dovetail index`."
+                f"The index was written with normaliser {body['normaliser']}; this Dovetail has normaliser "
+                f"{NORMALISER_VERSION}. {REBUILD}"
             )
         if body["unicode"] != UNICODE_VERSION:
             warnings.warn(
@@ -65,15 +57,6 @@ class Manifest:
             generation=body["generation"],
             segments=tuple(SegmentRef.from_json(segment) for segment in body["segments"]),
             roots=tuple(body["roots"]),
-            settings=Settings.from_json(body["settings"]),
             statistics=body["statistics"],
             frozen=body["frozen"],
-        )
-
-
-def _refuse_other(what: str, found: int, known: int) -> None:
-    if found != known:
-        raise FormatMismatch(
-            f"The index was written with {what} {found}; this Dovetail knows {what} {known}. "
-            "Build it again with `dovetail index`, or use the Dovetail that wrote it."
         )

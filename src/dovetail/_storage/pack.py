@@ -5,15 +5,14 @@
     directory                                     JSON: what the pack is, and dtype, offset and length of each array
     directory offset, length, checksum; checksum of all before it; magic
 
-Few files stay open however many arrays a segment has. The directory is checked when a pack is opened, so that no
-kernel is ever handed an array beyond the file; the checksum of the whole is for `verify`. Files are written with
-write(), never through a map: a full disk must be an error, not a bus error.
+An open pack holds no file descriptor, only the mapping, which outlives the file's name. The directory is checked when
+a pack is opened, so that no kernel is ever handed an array beyond the file; the checksum of the whole is for `verify`.
+Files are written with write(), never through a map: a full disk must be an error, not a bus error.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import struct
 from pathlib import Path
@@ -21,8 +20,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 import xxhash
 
+from dovetail._storage.sealed import REBUILD
 from dovetail._types import Array
 from dovetail.errors import FormatMismatch, IndexDamaged
 
@@ -107,12 +108,8 @@ class Pack:
 
     def __init__(self, path: Path, name: str, version: int) -> None:
         self.path = path
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size < _HEAD.size + _TAIL_SIZE:
-                raise IndexDamaged(f"{path.name} is damaged: {size} bytes are too few for any pack.")
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self.size = size
+        self._map = _map_file(path)
+        self.size = len(self._map)
         directory = self._directory()
         self.name, self.version = directory["name"], directory["version"]
         self.segment = str(directory["segment"])
@@ -122,8 +119,7 @@ class Pack:
     def __getitem__(self, name: str) -> Array:
         if name not in self._arrays:
             raise FormatMismatch(
-                f"{self.segment}/{self.path.name} has no {name}: another Dovetail has written it. Build the index "
-                "again with `dovetail index`."
+                f"{self.segment}/{self.path.name} has no {name}: another Dovetail has written it. {REBUILD}"
             )
         return self._arrays[name]
 
@@ -132,7 +128,7 @@ class Pack:
         if (self.name, self.version) != (name, version):
             raise FormatMismatch(
                 f"{self.path.name} holds {self.name} version {self.version}; this Dovetail reads {name} version "
-                f"{version}. Build the index again with `dovetail index`."
+                f"{version}. {REBUILD}"
             )
 
     def names(self) -> list[str]:
@@ -162,14 +158,14 @@ class Pack:
         if container != CONTAINER_VERSION:
             raise FormatMismatch(
                 f"{self.path.name} is written in container version {container}; this Dovetail reads version "
-                f"{CONTAINER_VERSION}. Build the index again with `dovetail index`."
+                f"{CONTAINER_VERSION}. {REBUILD}"
             )
         start = self.size - _TAIL_SIZE
         offset, length, checksum = _DIRECTORY_PLACE.unpack(self._map[start : start + _DIRECTORY_PLACE.size])
         data = self._map[offset : offset + length] if offset + length == start else b""
         if not data or xxhash.xxh3_64_intdigest(data) != checksum:
             raise IndexDamaged(f"{self.path.name} is damaged: its directory does not match its checksum.")
-        directory: dict[str, Any] = json.loads(data)
+        directory: dict[str, Any] = json.loads(bytes(data))
         return directory
 
     def _view(self, name: str, place: dict[str, Any]) -> Array:
@@ -182,6 +178,19 @@ class Pack:
             empty.setflags(write=False)  # as mapped ones are, or kernels would be compiled for both
             return empty
         return np.frombuffer(self._map, dtype, length, offset)
+
+
+def _map_file(path: Path) -> memoryview:
+    """The content of a file, mapped and read-only.
+
+    Python's own mmap keeps a descriptor for as long as the mapping lives. Arrow's buffer keeps the mapping alone once
+    the file is closed, and unmaps it with the last array that is made of it.
+    """
+    size = path.stat().st_size
+    if size < _HEAD.size + _TAIL_SIZE:
+        raise IndexDamaged(f"{path.name} is damaged: {size} bytes are too few for any pack.")
+    with pa.memory_map(os.fspath(path)) as file:
+        return memoryview(file.read_buffer())
 
 
 def _write_all(descriptor: int, data: bytes | memoryview, position: int) -> None:

@@ -1,13 +1,14 @@
-"""JSON files that know whether they are whole: the manifest and each segment's description.
+"""JSON files that know whether they are whole: the marker, the manifest and each segment's description.
 
-A sealed file is `{"body": …, "checksum": …}` in one canonical form, so that reading it back and writing it again
-gives the same bytes: any flipped byte shows, in the values, in the names or in the white space.
+A sealed file is `{"checksum": …, "body": …}`, where the checksum is that of the body's text, and all around the body is
+always the same: any flipped byte shows, in the values, in the names or in the white space.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +16,31 @@ import xxhash
 
 from dovetail.errors import IndexDamaged
 
+# How every refusal of another version ends.
+REBUILD = "Build the index again in a new folder: `dovetail index LAKE --to FOLDER`."
+
+
+_BEFORE, _BETWEEN, _AFTER = b'{"checksum": "', b'",\n"body": ', b"}\n"
+_DIGITS = 16  # of a checksum, hexadecimal
+
 
 def checksum_of(data: bytes) -> str:
     return str(xxhash.xxh3_64_hexdigest(data))
 
 
 def seal(body: dict[str, Any]) -> bytes:
-    text = json.dumps(body, sort_keys=True, ensure_ascii=False, indent=1)
-    checksum = checksum_of(text.encode())
-    return json.dumps({"checksum": checksum, "body": body}, sort_keys=True, ensure_ascii=False, indent=1).encode()
+    text = json.dumps(body, sort_keys=True, ensure_ascii=False, indent=1).encode()
+    return _BEFORE + checksum_of(text).encode() + _BETWEEN + text + _AFTER
 
 
 def unseal(data: bytes, name: str) -> dict[str, Any]:
     """The body of a sealed file; `name` is for the message when it is damaged."""
-    try:
-        document = json.loads(data)
-        body = document["body"]
-        whole = isinstance(body, dict) and seal(body) == data
-    except (ValueError, KeyError, TypeError):
-        whole = False
-    if not whole:
+    start = len(_BEFORE) + _DIGITS + len(_BETWEEN)
+    text = data[start : -len(_AFTER)]
+    if data != _BEFORE + checksum_of(text).encode() + _BETWEEN + text + _AFTER:
         raise IndexDamaged(f"{name} is damaged: its content does not match its checksum.")
-    return dict(body)
+    body: dict[str, Any] = json.loads(text)
+    return body
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -45,6 +49,17 @@ def write_durably(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def create_whole(path: Path, data: bytes) -> None:
+    """Create `path` with `data`, wholly or not at all; FileExistsError where it exists already."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        write_durably(draft, data)
+        os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:

@@ -8,18 +8,25 @@ The id is drawn anew by every attempt to write a segment, so that two attempts a
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dovetail._storage.pack import SUFFIX, Pack, PackWriter
-from dovetail._storage.sealed import checksum_of, seal, sync_folder, unseal, write_durably
+from dovetail._storage.sealed import REBUILD, checksum_of, seal, sync_folder, unseal, write_durably
 from dovetail.errors import FormatMismatch, IndexDamaged
 
 SEGMENT_VERSION = 1
 _DESCRIPTION = "segment.json"
+
+
+def is_segment_id(name: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{16}", name) is not None
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class SegmentWriter:
     """Writes the packs of one segment and, last, its description."""
 
     def __init__(self, segments: Path) -> None:
-        self.id = secrets.token_hex(8)
+        self.id = secrets.token_hex(8)  # see is_segment_id
         self.folder = segments / self.id
         self.folder.mkdir(parents=True)
         self._parts: dict[str, dict[str, Any]] = {}
@@ -73,39 +80,67 @@ class SegmentWriter:
 
 
 class Segment:
-    """An open segment: all of its files are held, so that nobody can take them away from under a search."""
+    """A segment of an index. Its description and its packs are opened when they are first asked for.
 
-    def __init__(self, segments: Path, ref: SegmentRef) -> None:
-        folder = segments / ref.id
-        data = (folder / _DESCRIPTION).read_bytes()
-        description = unseal(data, f"{ref.id}/{_DESCRIPTION}")
-        if checksum_of(data) != ref.checksum:
-            raise IndexDamaged(f"{ref.id}/{_DESCRIPTION} is not the one that the manifest names.")
-        if description["version"] != SEGMENT_VERSION:
-            raise FormatMismatch(
-                f"Segment {ref.id} has format {description['version']}; this Dovetail reads format "
-                f"{SEGMENT_VERSION}. Build the index again with `dovetail index`."
-            )
+    `hold` is what keeps a writer from removing the files meanwhile; it lives as long as this does.
+    """
+
+    def __init__(self, segments: Path, ref: SegmentRef, hold: object = None) -> None:
         self.ref = ref
-        self.counts: dict[str, int] = description["counts"]
-        self.parts: dict[str, dict[str, Any]] = description["parts"]
-        self._packs = {name: Pack(folder / (name + SUFFIX), name, part["version"]) for name, part in self.parts.items()}
+        self._folder = segments / ref.id
+        self._hold = hold
+        self._packs: dict[str, Pack] = {}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        counts: dict[str, int] = self._description["counts"]
+        return counts
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """Of each pack its version, its length in bytes and its checksum."""
+        parts: dict[str, dict[str, Any]] = self._description["parts"]
+        return parts
 
     def pack(self, name: str) -> Pack:
         if name not in self._packs:
-            raise FormatMismatch(
-                f"Segment {self.ref.id} has no {name}: another Dovetail wrote it. Build the index again with "
-                "`dovetail index`."
-            )
+            if name not in self.parts:
+                raise FormatMismatch(f"Segment {self.ref.id} has no {name}: another Dovetail wrote it. {REBUILD}")
+            with self._missing_is_damage(name + SUFFIX):
+                self._packs[name] = Pack(self._folder / (name + SUFFIX), name, self.parts[name]["version"])
         return self._packs[name]
 
     def damage(self) -> list[str]:
         """What is wrong with the files of this segment; empty where every byte is as it was written."""
         found = []
-        for name, pack in self._packs.items():
-            stated = self.parts[name]
+        for name, stated in self.parts.items():
+            pack = self.pack(name)
             if not pack.is_whole():
                 found.append(f"{self.ref.id}/{name}{SUFFIX}: the content does not match its checksum")
             elif pack.segment != self.ref.id or f"{pack.checksum:016x}" != stated["checksum"]:
                 found.append(f"{self.ref.id}/{name}{SUFFIX}: a whole file, but of another segment")
         return found
+
+    @functools.cached_property
+    def _description(self) -> dict[str, Any]:
+        with self._missing_is_damage(_DESCRIPTION):
+            data = (self._folder / _DESCRIPTION).read_bytes()
+        if checksum_of(data) != self.ref.checksum:
+            raise IndexDamaged(f"{self.ref.id}/{_DESCRIPTION} is damaged: it is not the one that the manifest names.")
+        description = unseal(data, f"{self.ref.id}/{_DESCRIPTION}")
+        if description["version"] != SEGMENT_VERSION:
+            raise FormatMismatch(
+                f"Segment {self.ref.id} has format {description['version']}; this Dovetail reads format "
+                f"{SEGMENT_VERSION}. {REBUILD}"
+            )
+        return description
+
+    @contextlib.contextmanager
+    def _missing_is_damage(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise IndexDamaged(
+                f"{self.ref.id}/{name} is missing: the index is damaged, or was rewritten after it was opened on a "
+                "file system without locks."
+            ) from error

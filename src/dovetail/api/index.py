@@ -42,7 +42,7 @@ def index(
             tables=None if tables is None else tuple(tables),
             exclude=None if exclude is None else tuple(exclude),
             dialects=None if dialects is None else tuple(dialects.items()),
-            settings=None if settings is None else Settings.from_json(dict(settings)),
+            settings=Settings.of(settings or {}),
             master=master or LOCAL,
             embedder=embedder,
             abbreviations=None if abbreviations is None else Path(abbreviations),
@@ -57,9 +57,10 @@ def remove(index: str | Path, *patterns: str) -> list[str]:
     return remove_tables(Path(index), patterns)
 
 
-def compact(index: str | Path, master: str | None = None) -> Compaction:
+def compact(index: str | Path, *, settings: Mapping[str, int] | None = None, master: str | None = None) -> Compaction:
     """Merge the small segments of the index and free the space of removed tables. Returns sizes before and after."""
     from dovetail._spark.session import LOCAL
     from dovetail.pipeline import maintain
+    from dovetail.settings import Settings
 
-    return maintain.compact(Path(index), master or LOCAL)
+    return maintain.compact(Path(index), master or LOCAL, Settings.of(settings or {}))

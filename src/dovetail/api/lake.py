@@ -1,43 +1,45 @@
-"""An open index. Nothing here needs Spark or Java."""
+"""An open index. Nothing here needs Spark or Java.
+
+Methods import what they need: no question needs the code of all answers.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot, open_snapshot
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.errors import InputError
-from dovetail.graph.candidates import KeyCandidates
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.dependencies import Dependencies
-from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
-from dovetail.graph.inclusion import Filters, Question, as_share, inclusions
-from dovetail.graph.keys import ASKED
-from dovetail.graph.nary import NaryDependencies
-from dovetail.graph.network import Graph, join_graph
-from dovetail.graph.spread import spread
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
-from dovetail.indexes.verify import Verification, verify_index
-from dovetail.join.hits import join_hit, join_with_lake
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
-from dovetail.join.result import JoinResult
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
-from dovetail.search.planner import search
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table
-from dovetail.transform.transformation import Transformation
+
+if TYPE_CHECKING:
+    from dovetail.graph.candidate_keys import CandidateKeys
+    from dovetail.graph.foreign_keys import ForeignKeys
+    from dovetail.graph.inclusion_dependencies import InclusionDependencies
+    from dovetail.graph.join_graph import JoinGraph
+    from dovetail.graph.lake_columns import LakeColumns
+    from dovetail.graph.lake_keys import LakeKeys
+    from dovetail.graph.nary_dependencies import NaryDependencies
+    from dovetail.indexes.verify import Verification
+    from dovetail.join.result import JoinResult
+    from dovetail.transform.transformation import Transformation
 
 
 class Lake:
@@ -46,6 +48,7 @@ class Lake:
     def __init__(self, path: str | Path) -> None:
         self._snapshot: Snapshot = open_snapshot(Path(path))
         self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
+        self._lake_keys: LakeKeys | None = None
 
     def __repr__(self) -> str:
         return f"<dovetail.Lake {self._snapshot.path} generation {self.generation}>"
@@ -98,6 +101,8 @@ class Lake:
         Without `on`, the column with most texts is searched with; `on="*"` tries each.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
+        from dovetail.search.planner import search
+
         request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
         return search(self.segments, request).of(Source(self._join_hit, data))
 
@@ -127,6 +132,8 @@ class Lake:
         the search found, unless `on`, `by` or `prefer` is given. Returns a `JoinResult`: `.frame` is the kind of frame
         that `data` is, `.table` an Arrow table of text.
         """
+        from dovetail.join.hits import join_hit, join_with_lake
+
         if isinstance(data, Hit):
             if table is not None or data.source is None:
                 raise InputError("Use lake.join(hit) to join the data that was searched with, or lake.join(data, hit).")
@@ -144,6 +151,8 @@ class Lake:
         return join_with_lake(self.segments, data, table, request)
 
     def _join_hit(self, hit: Hit, data: Any, how: str, first: int | None = None) -> JoinResult:
+        from dovetail.join.hits import join_hit
+
         return join_hit(self.segments, hit, data, JoinRequest(how=how), first)
 
     def inds(
@@ -157,37 +166,69 @@ class Lake:
         null_equal: bool = False,
         nary: int = 1,
         master: str | None = None,
-    ) -> Dependencies | NaryDependencies:
-        """The inclusion dependencies of the whole lake, best first: columns whose values all stand in another. Exact.
+        progress: Progress | None = None,
+    ) -> InclusionDependencies | NaryDependencies:
+        """The inclusion dependencies of the whole lake, best first: columns whose values all occur in another. Exact.
 
-        With `partial`, also those of which at least this share stands there. Left out are columns without values or of
-        whole numbers, referenced columns that repeat values or of which less than `coverage` is in use, unless asked
-        for. `null_equal` takes null for a value. With `nary`, dependencies of two to so many columns together.
-        `master` is a Spark master to spread the work over; without it, threads of this process find them.
+        `partial` also finds those of whose values at least this share occurs there. Columns without values or of whole
+        numbers are left out, and so are referenced columns that repeat values or of whose values less than `coverage`
+        is in use, unless asked for. `null_equal` treats null as a value. `nary` finds dependencies of two to so many
+        columns together. `master` is a Spark master; without it, threads of this process do the work. `progress` is
+        called with the stage, how much of it is done and how much there is.
         """
-        filters = Filters(not null_columns, not integers, not non_unique, as_share(coverage))
-        question = Question(filters, as_share(partial), null_equal)
+        from dovetail.graph.inclusion import InclusionFilters, InclusionQuery, as_share, find_inclusions
+        from dovetail.graph.inclusion_dependencies import InclusionDependencies
+        from dovetail.graph.inclusion_on_spark import inclusions_on_spark
+        from dovetail.graph.nary_dependencies import NaryDependencies
+
+        filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
+        query = InclusionQuery(filters, as_share("partial", partial), null_equal)
         if nary > 1:
             if master:
-                raise InputError("Dependencies of several columns are found in this process: leave the master out.")
-            return NaryDependencies(LakeColumns(self.segments), question, nary)
-        found = inclusions(self.segments, question)
-        return Dependencies(found, spread(self._snapshot, question, master) if master else None)
+                raise InputError("`nary` does not run on Spark; drop `master`.")
+            return NaryDependencies(self._columns, query, nary, progress or silent)
+        finder = find_inclusions(self._columns, query, progress or silent)
+        runs = inclusions_on_spark(self._snapshot, query, master) if master else None
+        return InclusionDependencies(finder, runs)
 
-    def foreign_keys(self, min_score: float = LIKELY) -> ForeignKeys:
+    def foreign_keys(
+        self, min_score: float | None = None, *, tables: str | None = None, progress: Progress | None = None
+    ) -> ForeignKeys:
         """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
 
-        The score is between 0 and 1; docs/algorithms/many.md tells what it is made of.
+        `tables` is a glob: only foreign keys from or to these tables. The score is between 0 and 1;
+        docs/guides/whole-lake.md lists its parts. The first question to a generation finds the keys of the whole lake,
+        which takes time, and keeps them beside the index. `progress` is as in `inds`.
         """
-        return ForeignKeys(inclusions(self.segments, ASKED), min_score)
+        from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
 
-    def keys(self) -> KeyCandidates:
-        """Columns, alone or a few together, that tell the rows of their table apart, the likeliest keys first."""
-        return KeyCandidates(self.foreign_keys())
+        least = LIKELY if min_score is None else min_score
+        return ForeignKeys(self._columns, self._keys(progress).foreign_keys, least, tables)
 
-    def graph(self, min_score: float = LIKELY) -> Graph:
+    def keys(self, *, tables: str | None = None, progress: Progress | None = None) -> CandidateKeys:
+        """Columns, alone or a few together, that identify the rows of their table, the likeliest keys first."""
+        from dovetail.graph.candidate_keys import CandidateKeys
+
+        return CandidateKeys(self._columns, self._keys(progress).candidates, tables)
+
+    def graph(self, min_score: float | None = None, *, progress: Progress | None = None) -> JoinGraph:
         """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
-        return join_graph(self.foreign_keys(min_score))
+        from dovetail.graph.join_graph import join_graph
+
+        return join_graph(self.foreign_keys(min_score, progress=progress))
+
+    @cached_property
+    def _columns(self) -> LakeColumns:
+        from dovetail.graph.lake_columns import LakeColumns
+
+        return LakeColumns(self.segments)
+
+    def _keys(self, progress: Progress | None) -> LakeKeys:
+        from dovetail.graph.lake_keys import lake_keys
+
+        if self._lake_keys is None:
+            self._lake_keys = lake_keys(self._snapshot, self._columns, progress or silent)
+        return self._lake_keys
 
     def find(self, value: str) -> Rows[Occurrence]:
         """Every column that contains the value, which is normalised by each column's own type; most rows first."""
@@ -216,6 +257,8 @@ class Lake:
 
     def info(self) -> dict[str, Any]:
         """What `dovetail info --json` prints: generation, segments, sizes, settings, and totals of the lake."""
+        from dovetail.indexes.frozen import frozen_settings
+
         manifest = self._snapshot.manifest
         sizes: dict[str, int] = {}
         for segment in self._snapshot.segments:
@@ -230,7 +273,7 @@ class Lake:
             "index_bytes": sum(sizes.values()),
             "index_bytes_by_part": sizes,
             "roots": list(manifest.roots),
-            "settings": manifest.settings.to_json(),
+            "settings": frozen_settings(manifest.frozen),
         }
 
 
@@ -241,6 +284,8 @@ def open(path: str | Path) -> Lake:
 
 def verify(path: str | Path) -> Verification:
     """Read every byte of the index at `path` and check all references. Returns the problems that were found, if any."""
+    from dovetail.indexes.verify import verify_index
+
     return verify_index(Path(path))
 
 

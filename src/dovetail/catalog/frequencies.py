@@ -1,4 +1,4 @@
-"""In how many rows each raw value of a column stands, over the batches in which the column was read."""
+"""How often each raw value of a column occurs, over the batches in which the column was read."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from dovetail._types import Array
 from dovetail.normalise import TypeEvidence, fold, gather
 from dovetail.normalise.hashing import hash_tokens
 
-_RANGES = 64  # of hashes, each worked through by itself
+# More hashes than these are worked through range by range, so that what is held beside them stays small. Arbitrary.
+_RANGES, _MANY = 64, 1 << 20
 
 
 @dataclass
 class RawCounts:
-    """Distinct raw values, in how many rows each stands, and for every row the place of its value; -1 for null."""
+    """Distinct raw values, how many rows each occurs in, and for every row the place of its value; -1 for null."""
 
     values: pa.LargeStringArray
     counts: Array
@@ -87,11 +88,12 @@ class Frequencies:
     @functools.cached_property
     def _totals(self) -> tuple[int, dict[int, int]]:
         """The number of distinct hashes, and the rows of the most frequent ones, best first."""
-        bounds = np.arange(1, _RANGES, dtype=np.uint64) << np.uint64(58)
+        ranges = _RANGES if sum(len(batch.hashes) for batch in self._batches) > _MANY else 1
+        bounds = np.arange(1, ranges, dtype=np.uint64) << np.uint64(58)
         cuts = [[0, *np.searchsorted(batch.hashes, bounds).tolist(), len(batch.hashes)] for batch in self._batches]
         distinct = 0
         best: list[tuple[int, int, int]] = []
-        for number in range(_RANGES if cuts else 0):
+        for number in range(ranges if cuts else 0):
             parts = [(b, slice(c[number], c[number + 1])) for b, c in zip(self._batches, cuts, strict=True)]
             hashes = np.concatenate([batch.hashes[part] for batch, part in parts])
             first = np.concatenate([batch.places[part] + np.int64(batch.first) for batch, part in parts])

@@ -6,24 +6,30 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.options import json_option
+from dovetail.cli.options import arguments, index_option, json_option, settings_of, settings_option, split_index
 from dovetail.cli.output import count, print_json, size
 
 
 @click.command("compact", short_help="Merge segments and free the space of removed tables.")
-@click.argument("index", type=click.Path(path_type=Path))
+@arguments("")
+@index_option
 @click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
+@settings_option("segment_mb", "memory_mb")
 @json_option
-def compact_command(index: Path, master: str | None, as_json: bool) -> None:
+def compact_command(
+    arguments: tuple[str, ...], index: Path | None, master: str | None, choices: tuple[str, ...], as_json: bool
+) -> None:
     """Merge the small segments of INDEX and free the space of removed tables.
 
     \b
     Example:
       dovetail compact ./idx
     """
-    from dovetail.api.index import compact
+    from dovetail._spark.session import LOCAL
+    from dovetail.pipeline.maintain import compact
 
-    done = compact(index, master)
+    index, _ = split_index(index, arguments)
+    done = compact(index, master or LOCAL, settings_of(choices))
     if as_json:
         print_json(vars(done))
     elif (done.segments_before, done.bytes_before) == (done.segments_after, done.bytes_after):

@@ -10,15 +10,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
+from dovetail.cli.options import INDEX_VARIABLE, json_option, settings_of, settings_option
 from dovetail.cli.output import count, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
+from dovetail.lake.dialect import parse_override
 from dovetail.lake.formats import FORMAT_BY_SUFFIX
-from dovetail.lake.override import parse_override
-from dovetail.pipeline.progress import Progress
-from dovetail.pipeline.report import Report
-from dovetail.settings import SETTINGS, Settings
+from dovetail.pipeline.report import Progress, Report
+from dovetail.settings import SETTINGS
 
 _SHOWN_SKIPS = 10
 _REMEMBERED = "May be repeated; the index remembers it until '' is given."
@@ -26,7 +25,10 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 
 @click.command("index", short_help="Index a lake, or bring its index up to date.")
 @click.argument("lake")
-@click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
+@click.option(
+    "--to", "--index", "to", required=True, type=click.Path(path_type=Path), envvar=INDEX_VARIABLE,
+    help=f"The folder of the index; the environment variable {INDEX_VARIABLE} by default.",
+)  # fmt: skip
 @click.option("--tables", multiple=True, metavar="GLOB", help=f"Only tables whose path matches. {_REMEMBERED}")
 @click.option("--exclude", multiple=True, metavar="GLOB", help=f"Leave out tables whose path matches. {_REMEMBERED}")
 @click.option(
@@ -50,10 +52,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
     type=click.Path(path_type=Path),
     help="Of a new index: a file of abbreviations that are written out before, beside the usual ones.",
 )
-@click.option(
-    "--set", "choices", multiple=True, metavar="NAME=VALUE",
-    help="Settings of a new index: " + "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS) + ".",
-)  # fmt: skip
+@settings_option(*(setting.name for setting in SETTINGS))
 @json_option
 def index_command(
     lake: str,
@@ -82,11 +81,11 @@ def index_command(
     from dovetail.pipeline.run import Request, index_lake
 
     request = Request(
-        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), _settings(choices),
+        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
         **({"master": master} if master else {}), embedder=embedder, abbreviations=abbreviations,
     )  # fmt: skip
     with _ProgressBar(lake) as bar:
-        report = index_lake(request, bar.tell)
+        report = index_lake(request, bar.show)
     if as_json:
         print_json(report.to_dict())
     elif report.tables or report.skipped:
@@ -113,7 +112,7 @@ class _ProgressBar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def tell(self, progress: Progress) -> None:
+    def show(self, progress: Progress) -> None:
         if progress.stage == "plan":
             click.echo(
                 f"{count(progress.total, 'file')} to read; the index will need up to about {size(progress.disk)} "
@@ -175,13 +174,3 @@ def _dialects(written: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:
         parse_override(dialect)
         pairs.append((pattern, dialect))
     return tuple(pairs) if written else None
-
-
-def _settings(choices: tuple[str, ...]) -> Settings | None:
-    values = {}
-    for choice in choices:
-        name, equals, value = choice.partition("=")
-        if not equals or not value.isdigit():
-            raise InputError(f"--set {choice!r} is not of the form NAME=NUMBER.")
-        values[name] = int(value)
-    return Settings.from_json(values) if values else None

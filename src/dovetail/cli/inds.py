@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
-from dovetail.cli.output import count, print_json, print_table
-from dovetail.graph.output import SUFFIXES, check_suffix
+from dovetail.cli.options import arguments, index_option, json_option, split_index
+from dovetail.cli.output import count, note, print_json, print_table
+from dovetail.cli.progress import long_question
+from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
 
 
 @click.command("inds", short_help="Find which columns are included in which.")
-@click.argument("index", type=click.Path(path_type=Path))
-@click.option("--partial", metavar="SHARE", help="Also where at least this share of the values is included.")
+@arguments("")
+@index_option
 @click.option(
-    "--nary", type=click.IntRange(2, 6), metavar="N", help="Dependencies of 2 to N columns together, instead of one."
+    "--partial", metavar="SHARE", help="Find partial dependencies, too: at least this share of the values is included."
 )
-@click.option("--nulls", "nulls", is_flag=True, help="Keep columns without values (with --null-equal).")
-@click.option("--integers", "integers", is_flag=True, help="Keep columns of whole numbers.")
-@click.option("--non-unique", "non_unique", is_flag=True, help="Let columns be referenced that repeat values.")
+@click.option(
+    "--nary", type=click.IntRange(2, 6), metavar="N", help="Find dependencies of 2 to N columns together, not of one."
+)
+@click.option("--nulls", is_flag=True, help="Include columns without any value; matters with --null-equal only.")
+@click.option("--integers", is_flag=True, help="Include columns of whole numbers.")
+@click.option("--non-unique", is_flag=True, help="Let referenced columns repeat values.")
 @click.option(
     "--coverage", metavar="SHARE", default="0.2", show_default=True,
-    help="How much of the referenced column the dependent one has at least; 0 keeps all.",
+    help="The least share of the referenced column's values that the dependent column has; 0 keeps all.",
 )  # fmt: skip
-@click.option("--null-equal", is_flag=True, help="Take null for a value that equals null, as the paper does.")
-@click.option(
-    "--master", metavar="URL", default=None,
-    help="A Spark master to spread the work over; by default, threads of this process.",
-)  # fmt: skip
+@click.option("--null-equal", is_flag=True, help="Treat null as a value that equals null, as most papers do.")
+@click.option("--master", metavar="URL", help="Find them on this Spark master; by default, in threads of this process.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=25, show_default=True,
-    help="How many lines to print; --json and --output have all.",
-)  # fmt: skip
+    "-k", type=click.IntRange(min=1), default=25, show_default=True, help="How many to print; --json and -o have all."
+)
 @json_option
 def inds_command(
-    index: Path,
+    arguments: tuple[str, ...],
+    index: Path | None,
     partial: str | None,
     nary: int | None,
     nulls: bool,
@@ -47,14 +50,14 @@ def inds_command(
     null_equal: bool,
     master: str | None,
     output: Path | None,
-    limit: int,
+    k: int,
     as_json: bool,
 ) -> int:
-    """Find the inclusion dependencies of the lake in INDEX: columns whose values all stand in another, best first.
+    """Find the inclusion dependencies of the lake: columns whose values all occur in another column, best first.
 
-    Most are true and useless, as every small number stands in every long list of numbers. So columns of whole numbers
-    are left out, only columns without repeated values are referenced, and a fifth of them must be in use, unless the
-    options say otherwise. `dovetail keys` ranks those that are likely to be foreign keys.
+    Most are true and useless, since small numbers occur in every long list of numbers. By default, columns of whole
+    numbers are left out, referenced columns must not repeat values, and a fifth of their values must be in use.
+    `dovetail keys` shows which dependencies are likely foreign keys.
 
     \b
     Example:
@@ -63,41 +66,47 @@ def inds_command(
     """
     if output:
         check_suffix(output)
-    found = Lake(index).inds(
-        partial=partial or 1,
-        coverage=coverage,
-        null_columns=nulls,
-        integers=integers,
-        non_unique=non_unique,
-        null_equal=null_equal,
-        nary=nary or 1,
-        master=master,
-    )
-    if output:
-        click.echo(
-            f"{count(found.write(output), 'dependency')} written: {output}".replace("dependencys", "dependencies")
+    index, _ = split_index(index, arguments)
+    # On Spark an interrupt has to stop tasks and free the index first, which may take longer than a second.
+    with long_question() if not master else contextlib.nullcontext(None) as progress:
+        found = Lake(index).inds(
+            partial=partial or 1,
+            coverage=coverage,
+            null_columns=nulls,
+            integers=integers,
+            non_unique=non_unique,
+            null_equal=null_equal,
+            nary=nary or 1,
+            master=master,
+            progress=progress,
         )
-        return 0
-    if as_json:
+        rows = found.write(output) if output else len(found)
+    if output and as_json:
+        print_json({"rows": rows, "output": str(output)})
+    elif output:
+        click.echo(f"{count(rows, 'inclusion dependency', 'inclusion dependencies')} written to {output}.")
+    elif as_json:
         print_json(found.to_dicts())
-        return 0 if len(found) else 1
-    if not len(found):
+    elif not rows:
         click.echo(f"No column of {index} is included in another. Try --integers, --non-unique or --partial 0.9.")
-        return 1
-    rows = [
-        (
-            *(r["dependent_table"], ", ".join(r["dependent_columns"])),
-            *(r["referenced_table"], ", ".join(r["referenced_columns"])),
-            *(f"{r['containment']:.0%}", f"{r['coverage']:.0%}", f"{r['score']:.2f}"),
-        )
-        for r in found.to_dicts(limit)
-    ]
+    else:
+        _print(found.to_dicts(k))
+        if rows > k:
+            note(f"… and {rows - k:,} more: -k for more lines, -o FILE for all.")
+    return 0 if rows else 1
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
     print_table(
         ("table", "column", "table ", "column ", "contained", "covers", "score"),
-        rows,
+        [
+            (
+                *(r["dependent_table"], ", ".join(r["dependent_columns"])),
+                *(r["referenced_table"], ", ".join(r["referenced_columns"])),
+                *(f"{r['containment']:.0%}", f"{r['coverage']:.0%}", f"{r['score']:.2f}"),
+            )
+            for r in rows
+        ],
         numbers=("contained", "covers", "score"),
         loose={"table": 20, "table ": 20, "column": 12, "column ": 12},
     )
-    if len(found) > limit:
-        click.echo(f"… and {len(found) - limit:,} more; -o FILE writes all.")
-    return 0

@@ -39,7 +39,8 @@ def info_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) 
     click.echo(f"{size(info['index_bytes'])} of index" + (f": {parts}" if parts else ""))
     for root in info["roots"]:
         click.echo(f"Lake: {_root(root)}")
-    click.echo("Settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
+    if info["settings"]:
+        click.echo("Frozen settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
     if info["dead_tables"] or info["segments"] > _MANY_SEGMENTS:
         dead = f"{count(info['dead_tables'], 'removed table')} still on disk. " if info["dead_tables"] else ""
         click.echo(f"{dead}`dovetail compact {folder}` makes it smaller and faster.")

@@ -8,83 +8,102 @@ from typing import Any
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
-from dovetail.cli.output import print_json
-from dovetail.graph.answer import Answer
+from dovetail.cli.options import arguments, index_option, json_option, split_index
+from dovetail.cli.output import count, print_json, wider
+from dovetail.cli.progress import long_question
+from dovetail.graph.arrow_answer import SUFFIXES, ArrowAnswer, check_suffix
 from dovetail.graph.foreign_keys import LIKELY
-from dovetail.graph.output import SUFFIXES, check_suffix
 
 
 @click.command("keys", short_help="Find which columns are likely keys and foreign keys, and why.")
-@click.argument("index", type=click.Path(path_type=Path))
+@arguments("[GLOB]")
+@index_option
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True, help="The least score, from 0 to 1."
-)
-@click.option("--candidates", is_flag=True, help="Only the columns that could be keys, alone or a few together.")
+    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True,
+    help="The least score of a foreign key, from 0 to 1.",
+)  # fmt: skip
+@click.option("--candidates", is_flag=True, help="Only candidate keys: columns that could be keys.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=25, show_default=True,
-    help="How many to print; --json and --output have all.",
-)  # fmt: skip
+    "-k", type=click.IntRange(min=1), default=25, show_default=True, help="How many to print; --json and -o have all."
+)
 @json_option
 def keys_command(
-    index: Path, min_score: float, candidates: bool, output: Path | None, limit: int, as_json: bool
+    arguments: tuple[str, ...],
+    index: Path | None,
+    min_score: float,
+    candidates: bool,
+    output: Path | None,
+    k: int,
+    as_json: bool,
 ) -> int:
-    """Find which columns of the lake in INDEX are likely foreign keys, best first, and why; and which are keys.
+    """Find likely foreign keys, best first, and the candidate keys that they may refer to, with the reasons.
 
-    A foreign key is a column whose values, or nearly all of them, stand in a column that repeats none. Many do by
-    chance; names, values, sizes and where the tables lie tell which are meant. A key candidate repeats no value. A file
-    and --json have the foreign keys, or with --candidates the key candidates.
+    A foreign key is a column whose values, or nearly all of them, occur in a column that repeats none. Many do by
+    chance; names, values, sizes and folders tell which ones are meant. GLOB limits the answer to foreign keys from or
+    to matching tables, and to their candidate keys. -o and --json have the foreign keys, or with --candidates the
+    candidate keys.
+
+    The first question to an index finds the keys of the whole lake and keeps them; later ones are quick.
 
     \b
     Example:
       dovetail keys ./idx
-      dovetail keys ./idx --min-score 0.3 -o keys.csv
+      dovetail keys ./idx orders.csv
+      dovetail keys ./idx 'sales/*' --min-score 0.3 -o keys.csv
       dovetail keys ./idx --candidates --json
     """
     if output:
         check_suffix(output)
-    lake = Lake(index)
-    found: Answer = lake.keys() if candidates else lake.foreign_keys(min_score)
-    if output:
-        click.echo(
-            f"{found.write(output):,} {'key candidates' if candidates else 'likely foreign keys'} written: {output}"
-        )
-        return 0
-    if as_json:
+    index, rest = split_index(index, arguments, ["[GLOB]"])
+    pattern = rest[0] if rest else None
+    with long_question() as progress:
+        lake = Lake(index)
+        if pattern and not lake.tables(pattern):
+            click.echo(f"No table of {index} matches {pattern!r}.{wider(pattern, lake.tables)}", err=True)
+            return 1
+        keys = lake.keys(tables=pattern, progress=progress)
+        found: ArrowAnswer = keys if candidates else lake.foreign_keys(min_score, tables=pattern)
+        rows = found.write(output) if output else len(found)
+    if output and as_json:
+        print_json({"rows": rows, "output": str(output)})
+    elif output:
+        click.echo(f"{count(rows, 'candidate key' if candidates else 'likely foreign key')} written to {output}.")
+    elif as_json:
         print_json(found.to_dicts())
-        return 0 if len(found) else 1
-    if not candidates:
-        _print_foreign_keys(found, index, min_score, limit)
-        click.echo()
-    _print_candidates(found if candidates else lake.keys(), index, limit)
-    return 0 if len(found) else 1
+    else:
+        place = f"{index} ({pattern})" if pattern else str(index)
+        if not candidates:
+            _print_foreign_keys(found, place, min_score, k)
+            click.echo()
+        _print_candidates(keys, place, k)
+    return 0 if rows else 1
 
 
-def _print_foreign_keys(found: Answer, index: Path, min_score: float, limit: int) -> None:
+def _print_foreign_keys(found: ArrowAnswer, place: str, min_score: float, k: int) -> None:
     if not len(found):
-        click.echo(f"No column of {index} looks like a foreign key. Try --min-score {max(0.0, min_score - 0.2):.1f}.")
+        click.echo(f"No likely foreign key in {place}. Try --min-score {max(0.0, min_score - 0.2):.1f}.")
         return
     click.echo(f"Likely foreign keys ({len(found):,}):")
-    for row in found.to_dicts(limit):
+    for row in found.to_dicts(k):
         click.echo(f"{row['score']:.2f}  {_side(row, 'dependent_')} → {_side(row, 'referenced_')}")
         click.echo(f"      {'; '.join(row['reasons'])}")
-    _print_rest(found, limit)
+    _print_rest(found, k)
 
 
-def _print_candidates(found: Answer, index: Path, limit: int) -> None:
+def _print_candidates(found: ArrowAnswer, place: str, k: int) -> None:
     if not len(found):
-        click.echo(f"No column of {index} tells the rows of its table apart.")
+        click.echo(f"No candidate key in {place}: every column repeats values.")
         return
-    click.echo(f"Key candidates ({len(found):,}):")
-    for row in found.to_dicts(limit):
+    click.echo(f"Candidate keys ({len(found):,}):")
+    for row in found.to_dicts(k):
         click.echo(f"{row['score']:.2f}  {_side(row, '')}: {'; '.join(row['reasons'])}")
-    _print_rest(found, limit)
+    _print_rest(found, k)
 
 
-def _print_rest(found: Answer, limit: int) -> None:
-    if len(found) > limit:
-        click.echo(f"… and {len(found) - limit:,} more; -o FILE writes all.")
+def _print_rest(found: ArrowAnswer, k: int) -> None:
+    if len(found) > k:
+        click.echo(f"… and {len(found) - k:,} more: -k for more lines, -o FILE for all.")
 
 
 def _side(row: dict[str, Any], side: str) -> str:

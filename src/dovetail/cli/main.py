@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.abc
 import logging
 import os
 import sys
@@ -11,38 +13,55 @@ from collections.abc import Sequence
 import click
 
 from dovetail import __version__
-from dovetail._compile import tell_of_compiling
-from dovetail.cli.columns import columns_command
-from dovetail.cli.compact import compact_command
-from dovetail.cli.find import find_command
-from dovetail.cli.graph import graph_command
-from dovetail.cli.index import index_command
-from dovetail.cli.inds import inds_command
-from dovetail.cli.info import info_command
-from dovetail.cli.join import join_command
-from dovetail.cli.keys import keys_command
-from dovetail.cli.path import path_command
-from dovetail.cli.predicates import predicates_command
-from dovetail.cli.remove import remove_command
-from dovetail.cli.search import search_command
-from dovetail.cli.tables import tables_command
-from dovetail.cli.verify import verify_command
 from dovetail.errors import DovetailError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+VERBS = {
+    "index": "Index a lake, or bring its index up to date.",
+    "search": "Find the tables that join with mine.",
+    "join": "Join two tables, or more, and say how.",
+    "predicates": "The best ways to join files on equal values.",
+    "inds": "Find which columns are included in which.",
+    "keys": "Find which columns are likely keys and foreign keys, and why.",
+    "path": "Find how two tables can be joined over others.",
+    "graph": "Show what hangs together in the lake, and write the join graph.",
+    "info": "Show what an index is made of.",
+    "tables": "List the tables, one line each.",
+    "columns": "Show the columns of a table and what is in them.",
+    "find": "Show where a value occurs, or which columns have a name.",
+    "verify": "Check every checksum and every cross-reference.",
+    "remove": "Take tables out of an index.",
+    "compact": "Merge segments and free the space of removed tables.",
+}
+"""Every verb with its short help, as a person meets them. Each is `<verb>_command` in the file of its name."""
 
-class _InOrder(click.Group):
-    """Lists the commands as they were added: in the order in which a person meets them."""
+
+def load(verb: str) -> click.Command:
+    """The command of a verb."""
+    command: click.Command = getattr(importlib.import_module(f"dovetail.cli.{verb}"), f"{verb}_command")
+    return command
+
+
+class LazyGroup(click.Group):
+    """Imports a verb's file when the verb is used: listing all of them imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name) if cmd_name in VERBS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
 
 
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="dovetail")
-def cli() -> None:
+@click.pass_obj
+def cli(own_process: bool) -> None:
     """Find and make joins in a data lake.
 
     Exit codes: 0; 1 where nothing was found or something is wrong with the data; 2 for bad input.
@@ -51,14 +70,35 @@ def cli() -> None:
     Example:
       dovetail index ./lake --to ./idx
     """
+    if own_process:
+        _keep_pandas_out()
+    if sys.stderr.isatty():
+        from dovetail._compile import on_first_compilation
+
+        on_first_compilation(lambda: click.echo("Compiling for this machine: the first run takes longer.", err=True))
 
 
-for command in (
-    index_command, search_command, join_command, predicates_command, inds_command, keys_command, path_command,
-    graph_command, info_command, tables_command, columns_command, find_command, verify_command, remove_command,
-    compact_command,
-):  # fmt: skip
-    cli.add_command(command)
+class _NoPandas(importlib.abc.MetaPathFinder):
+    """Pandas cannot be found."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)
+
+
+def _keep_pandas_out() -> None:
+    """Have Arrow not import pandas at its first array, as it does to know the types of pandas: that takes 0.3 s.
+
+    Arrow tries again where pandas is needed.
+    """
+    import pyarrow as pa
+
+    blocker = _NoPandas()
+    sys.meta_path.insert(0, blocker)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(blocker)
 
 
 def main() -> None:
@@ -70,10 +110,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command, by default that of this process, and return its exit code."""
     warnings.showwarning = lambda message, *_: click.echo(f"Note: {message}", err=True)
     logging.getLogger().addHandler(logging.NullHandler())  # an interrupt makes Spark's libraries log tracebacks
-    if sys.stderr.isatty():
-        tell_of_compiling(lambda: click.echo("Compiling for this machine: the first run takes longer.", err=True))
     try:
-        return cli.main(arguments, prog_name="dovetail", standalone_mode=False) or 0
+        return cli.main(arguments, prog_name="dovetail", standalone_mode=False, obj=arguments is None) or 0
     except click.UsageError as error:
         return _show_usage_error(error)
     except click.ClickException as error:

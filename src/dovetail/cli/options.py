@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from dovetail._storage.marker import is_index
 from dovetail.errors import InputError
+from dovetail.settings import SETTINGS, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -37,7 +39,7 @@ def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] =
     """
     least = sum(not name.startswith("[") for name in names)
     most = len(names) if not any(name.rstrip("]").endswith("...") for name in names) else len(given)
-    if index is None or len(given) > most or (given and _is_index(given[0])):
+    if index is None or len(given) > most or (given and is_index(Path(given[0]))):
         if not given:
             raise InputError(f"No index given: name its folder first, use --index, or set {INDEX_VARIABLE}.")
         index, given = Path(given[0]), given[1:]
@@ -55,5 +57,21 @@ def need_index(index: Path | None) -> Path:
     return index
 
 
-def _is_index(path: str) -> bool:
-    return (Path(path) / "segments").is_dir()
+def settings_option(*names: str) -> Callable[[Command], Command]:
+    """The option --set of a verb that takes these settings."""
+    rows = "; ".join(f"{s.name} ({s.default}): {s.help}" for s in SETTINGS if s.name in names)
+    frozen = " Those of super keys are frozen with the first tables." if "super_key_bits" in names else ""
+    return click.option(
+        "--set", "choices", multiple=True, metavar="NAME=VALUE", help=f"Settings of this run: {rows}.{frozen}"
+    )
+
+
+def settings_of(choices: Sequence[str]) -> Settings:
+    """The settings that --set gives."""
+    values = {}
+    for choice in choices:
+        name, equals, value = choice.partition("=")
+        if not equals or not value.isdigit():
+            raise InputError(f"--set {choice!r} is not of the form NAME=NUMBER.")
+        values[name] = int(value)
+    return Settings.of(values)

@@ -48,6 +48,7 @@ def wider(pattern: str, finds: Callable[[str], object]) -> str:
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
+    """A number and its noun; `plural` where an s is not enough."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 

@@ -7,34 +7,38 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
+from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import print_json
+from dovetail.cli.progress import long_question
 
-_LEAST = 0.3  # less than for keys: what leads from here to there is asked for by name
+_MIN_SCORE = 0.3  # less than for keys: who asks for two tables by name wants to see weak links, too
 
 
 @click.command("path", short_help="Find how two tables can be joined over others.")
-@click.argument("index", type=click.Path(path_type=Path))
-@click.argument("start")
-@click.argument("end")
-@click.option("--hops", type=click.IntRange(1, 6), default=3, show_default=True, help="How many joins at most.")
-@click.option("--limit", type=click.IntRange(min=1), default=3, show_default=True, help="How many paths.")
+@arguments("START END")
+@index_option
+@click.option("--hops", type=click.IntRange(1, 6), default=3, show_default=True, help="The most joins of a path.")
+@click.option("-k", type=click.IntRange(min=1), default=3, show_default=True, help="How many paths.")
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=_LEAST, show_default=True,
-    help="The least score of a foreign key on the way.",
+    "--min-score", type=click.FloatRange(0, 1), default=_MIN_SCORE, show_default=True,
+    help="The least score of a foreign key on the path.",
 )  # fmt: skip
 @json_option
-def path_command(index: Path, start: str, end: str, hops: int, limit: int, min_score: float, as_json: bool) -> int:
-    """Find the best ways to join table START with table END of INDEX over likely foreign keys, as SQL.
+def path_command(
+    arguments: tuple[str, ...], index: Path | None, hops: int, k: int, min_score: float, as_json: bool
+) -> int:
+    """Find the best ways to join table START with table END over likely foreign keys, as SQL.
 
     \b
     Example:
       dovetail path ./idx orders.csv countries.csv
     """
-    lake = Lake(index)
-    lake.table(start)
-    lake.table(end)
-    found = lake.graph(min_score).paths(start, end, hops, limit)
+    index, (start, end) = split_index(index, arguments, ["START", "END"])
+    with long_question() as progress:
+        lake = Lake(index)
+        lake.table(start)
+        lake.table(end)
+        found = lake.graph(min_score, progress=progress).paths(start, end, hops, k)
     if as_json:
         print_json(found.to_dicts())
     elif not found:

@@ -7,15 +7,16 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import json_option
+from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, print_json, wider
+from dovetail.errors import InputError
 
 
 @click.command("remove", short_help="Take tables out of an index.")
-@click.argument("index", type=click.Path(path_type=Path))
-@click.argument("patterns", metavar="GLOB...", nargs=-1, required=True)
+@arguments("GLOB...")
+@index_option
 @json_option
-def remove_command(index: Path, patterns: tuple[str, ...], as_json: bool) -> int:
+def remove_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
     """Take tables out of INDEX. Their files stay, and the next `index` finds them again unless excluded.
 
     \b
@@ -24,6 +25,9 @@ def remove_command(index: Path, patterns: tuple[str, ...], as_json: bool) -> int
     """
     from dovetail.pipeline.maintain import remove_tables
 
+    index, patterns = split_index(index, arguments, ["GLOB..."])
+    if Path(patterns[0]).is_dir():
+        raise InputError(f"{patterns[0]} is not an index, nor a glob for tables of {index}.")
     removed = remove_tables(index, patterns)
     if as_json:
         print_json({"removed": removed})

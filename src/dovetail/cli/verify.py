@@ -7,20 +7,22 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import verify
-from dovetail.cli.options import json_option
+from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, print_json, size
 
 
 @click.command("verify", short_help="Check every checksum and every cross-reference.")
-@click.argument("index", type=click.Path(path_type=Path))
+@arguments("")
+@index_option
 @json_option
-def verify_command(index: Path, as_json: bool) -> int:
+def verify_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
     """Check every checksum and every cross-reference of INDEX. Exits with 1 if anything is broken.
 
     \b
     Example:
       dovetail verify ./idx
     """
+    index, _ = split_index(index, arguments)
     found = verify(index)
     if as_json:
         print_json({**vars(found), "problems": list(found.problems), "whole": not found.problems})

@@ -1,4 +1,4 @@
-"""Words of texts replaced by what they stand for."""
+"""Kernels that replace abbreviations in texts by their long forms."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import numpy as np
 
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
+from dovetail.normalise.hash_kernels import hash_bytes
 
-ANY, FIRST, LATER, NUMBER = 0, 1, 2, 3  # where an abbreviation holds
+ANY, FIRST, LATER, NUMBER = 0, 1, 2, 3  # where an abbreviation applies
 
-_PRIME_1 = np.uint64(11400714785074694791)
-_PRIME_2 = np.uint64(14029467366897019727)
-_PRIME_3 = np.uint64(1609587929392839161)
-_PRIME_4 = np.uint64(9650029242287828579)
-_PRIME_5 = np.uint64(2870177450012600261)
 _LONGEST = 31  # bytes of a short form: what the hash below takes
 
 
@@ -93,7 +89,7 @@ def _find(content: Array, at: int, stop: int, hashes: Array, where: Array, first
     """The abbreviation that this word is here, or -1. What holds in one place only comes before what holds anywhere."""
     if stop - at > _LONGEST:
         return -1
-    sought = _hash(content, at, stop)
+    sought = hash_bytes(content, at, stop)
     place = int64(np.searchsorted(hashes, sought))
     found = -1
     while place < len(hashes) and hashes[place] == sought:
@@ -104,37 +100,3 @@ def _find(content: Array, at: int, stop: int, hashes: Array, where: Array, first
             found = place
         place += 1
     return found
-
-
-@compiled
-def _hash(content: Array, at: int, stop: int) -> np.uint64:
-    """XXH64 with seed 0 of fewer than 32 bytes."""
-    found = _PRIME_5 + np.uint64(stop - at)
-    while at + 8 <= stop:
-        lane = np.uint64(0)
-        for k in range(8):
-            lane |= np.uint64(content[at + k]) << np.uint64(8 * k)
-        found ^= _turn(lane * _PRIME_2, 31) * _PRIME_1
-        found = _turn(found, 27) * _PRIME_1 + _PRIME_4
-        at += 8
-    if at + 4 <= stop:
-        lane = np.uint64(0)
-        for k in range(4):
-            lane |= np.uint64(content[at + k]) << np.uint64(8 * k)
-        found ^= lane * _PRIME_1
-        found = _turn(found, 23) * _PRIME_2 + _PRIME_3
-        at += 4
-    while at < stop:
-        found ^= np.uint64(content[at]) * _PRIME_5
-        found = _turn(found, 11) * _PRIME_1
-        at += 1
-    found ^= found >> np.uint64(33)
-    found *= _PRIME_2
-    found ^= found >> np.uint64(29)
-    found *= _PRIME_3
-    return found ^ (found >> np.uint64(32))
-
-
-@compiled
-def _turn(value: np.uint64, bits: int) -> np.uint64:
-    return (value << np.uint64(bits)) | (value >> np.uint64(64 - bits))

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dovetail._types import Array
 from dovetail.embedders.abbreviation_kernels import ANY, FIRST, LATER, NUMBER, expand
-from dovetail.embedders.protocol import Array
 from dovetail.errors import InputError
 from dovetail.normalise.hashing import as_buffers, as_strings, hash_tokens
 
@@ -29,7 +29,7 @@ class Abbreviation(NamedTuple):
 
 
 class Abbreviations:
-    """Some abbreviations, ready to be applied to many texts. A later one stands before an earlier one of its place."""
+    """Some abbreviations, ready to apply. A later one replaces an earlier one of the same word and position."""
 
     def __init__(self, listed: Iterable[Abbreviation]) -> None:
         by_place = {(one.short, one.where): one for one in listed}
@@ -61,7 +61,7 @@ def read_abbreviations(path: Path) -> tuple[Abbreviation, ...]:
     try:
         return parse(path.read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as reason:
-        raise InputError(f"The abbreviations of {path} cannot be read: {reason}.") from reason
+        raise InputError(f"Cannot read the abbreviations in {path}: {reason}.") from reason
 
 
 def parse(text: str, name: str) -> tuple[Abbreviation, ...]:
@@ -74,8 +74,8 @@ def parse(text: str, name: str) -> tuple[Abbreviation, ...]:
             parts.append("any")
         if len(parts) != 3 or not parts[0].isalnum() or not parts[1] or parts[2] not in _WHERE:
             raise InputError(
-                f"Line {number} of {name} is no abbreviation: it must be one word, a tab and what it stands for; "
-                f"after another tab may follow where it holds ({', '.join(_WHERE)})."
+                f"Line {number} of {name} is not an abbreviation. Write one word, a tab and the long form; after "
+                f"another tab, where it applies ({', '.join(_WHERE)})."
             )
         found.append(Abbreviation(*parts))
     return tuple(found)

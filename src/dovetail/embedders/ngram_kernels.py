@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail._compile import compiled, int64
+from dovetail._byte_kernels import decode_character
+from dovetail._compile import compiled
 from dovetail._types import Array
 
 _WITH_DIGIT = np.float32(1.75)
 _PLAIN = np.float32(1.0)
-_FEW = 64
+_FEW = 64  # dimensions up to which insertion sort is used; arbitrary
 _EDGE = np.uint64(1)  # before and after a word
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_MIX = np.uint64(0xBF58476D1CE4E5B9)
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
+_MIX = np.uint64(0xBF58476D1CE4E5B9)  # of SplitMix64
 _SHIFT = np.uint64(31)
 _SIGN = np.uint64(60)
 _ONE = np.uint64(1)
@@ -27,7 +28,7 @@ def hash_ngrams(content: Array, offsets: Array, dimension: int) -> tuple[Array, 
         longest = max(longest, offsets[row + 1] - offsets[row])
     word = np.empty(longest + 2, np.uint64)
     sums = np.zeros(dimension, np.float32)
-    met = np.empty(dimension, np.int32)  # the dimensions that the text has met
+    dims = np.empty(dimension, np.int32)  # the dimensions of the text
     seen = np.zeros(dimension, np.bool_)
     starts = np.zeros(texts + 1, np.int64)
     # A trigram for each character, and one dimension for a text that has none.
@@ -36,43 +37,43 @@ def hash_ngrams(content: Array, offsets: Array, dimension: int) -> tuple[Array, 
     weights = np.empty(most, np.float32)
     end_of_all = 0
     for row in range(texts):
-        count = _add_text(content, offsets[row], offsets[row + 1], word, sums, met, seen)
-        _sort(met, count)
-        end_of_all = _write(sums, met[:count], end_of_all, dimensions, weights)
+        count = _add_text(content, offsets[row], offsets[row + 1], word, sums, dims, seen)
+        _sort(dims, count)
+        end_of_all = _write(sums, dims[:count], end_of_all, dimensions, weights)
         for place in range(count):
-            sums[met[place]] = 0.0
-            seen[met[place]] = False
+            sums[dims[place]] = 0.0
+            seen[dims[place]] = False
         starts[row + 1] = end_of_all
     return starts, dimensions[:end_of_all].copy(), weights[:end_of_all].copy()
 
 
 @compiled
-def _sort(met: Array, count: int) -> None:
+def _sort(dims: Array, count: int) -> None:
     """In place; by insertion, as most texts have few."""
     if count > _FEW:
-        met[:count] = np.sort(met[:count])
+        dims[:count] = np.sort(dims[:count])
         return
     for place in range(1, count):
-        moved = met[place]
+        moved = dims[place]
         at = place
-        while at > 0 and met[at - 1] > moved:
-            met[at] = met[at - 1]
+        while at > 0 and dims[at - 1] > moved:
+            dims[at] = dims[at - 1]
             at -= 1
-        met[at] = moved
+        dims[at] = moved
 
 
 @compiled
-def _write(sums: Array, met: Array, at: int, dimensions: Array, weights: Array) -> int:
+def _write(sums: Array, dims: Array, at: int, dimensions: Array, weights: Array) -> int:
     """The coordinates of one text, brought to length 1. A text without features gets the first dimension."""
     square = 0.0
-    for place in met:
+    for place in dims:
         square += np.float64(sums[place]) * np.float64(sums[place])
     if square == 0.0:
         dimensions[at] = 0
         weights[at] = 1.0
         return at + 1
     factor = 1.0 / np.sqrt(square)
-    for place in met:
+    for place in dims:
         if sums[place] != 0.0:
             dimensions[at] = place
             weights[at] = np.float32(sums[place] * factor)
@@ -81,44 +82,31 @@ def _write(sums: Array, met: Array, at: int, dimensions: Array, weights: Array) 
 
 
 @compiled
-def _add_text(content: Array, place: int, end: int, word: Array, sums: Array, met: Array, seen: Array) -> int:
-    """Add the features of a text to `sums`; returns how many dimensions it met."""
+def _add_text(content: Array, place: int, end: int, word: Array, sums: Array, dims: Array, seen: Array) -> int:
+    """Add the features of a text to `sums`; returns how many dimensions it has."""
     count = 0
     size = 1
     digit = False
     while place < end:
-        character, width = _character(content, place, end)
+        character, width = decode_character(content, place)
         place += width
         kind = _kind(character)
         if kind == 0:
             if size > 1:
-                count = _add_word(word, size, digit, sums, met, seen, count)
+                count = _add_word(word, size, digit, sums, dims, seen, count)
             size, digit = 1, False
         elif kind > 0:
             word[size] = np.uint64(character)
             size += 1
             digit |= kind == 2
     if size > 1:
-        count = _add_word(word, size, digit, sums, met, seen, count)
+        count = _add_word(word, size, digit, sums, dims, seen, count)
     return count
 
 
 @compiled
-def _character(content: Array, place: int, end: int) -> tuple[int, int]:
-    """The code point at a place of valid UTF-8, and how many bytes it has."""
-    first = int64(content[place])
-    if first < 0x80:
-        return first, 1
-    width = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
-    code = first & (0x7F >> width)
-    for step in range(1, min(width, end - place)):
-        code = (code << 6) | (int64(content[place + step]) & 0x3F)
-    return code, width
-
-
-@compiled
 def _kind(character: int) -> int:
-    """1 for what words are made of, 2 for digits, 0 for what parts them, -1 for marks on the letter before."""
+    """1 for what words are made of, 2 for digits, 0 for separators, -1 for marks on the letter before."""
     if character < 0x80:
         if 0x30 <= character <= 0x39:
             return 2
@@ -131,26 +119,26 @@ def _kind(character: int) -> int:
 
 
 @compiled
-def _add_word(word: Array, size: int, digit: bool, sums: Array, met: Array, seen: Array, count: int) -> int:
-    """The word stands at 1 … size - 1; its trigrams reach over both edges."""
+def _add_word(word: Array, size: int, digit: bool, sums: Array, dims: Array, seen: Array, count: int) -> int:
+    """The word is at 1 … size - 1; its trigrams reach over both edges."""
     weight = _WITH_DIGIT if digit else _PLAIN
     word[0] = _EDGE
     word[size] = _EDGE
     for place in range(1, size):
         trigram = (((word[place - 1] * _FACTOR) ^ word[place]) * _FACTOR) ^ word[place + 1]
-        count = _add(trigram, weight, sums, met, seen, count)
+        count = _add(trigram, weight, sums, dims, seen, count)
     return count
 
 
 @compiled
-def _add(feature: np.uint64, weight: np.float32, sums: Array, met: Array, seen: Array, count: int) -> int:
+def _add(feature: np.uint64, weight: np.float32, sums: Array, dims: Array, seen: Array, count: int) -> int:
     mixed = (feature ^ (feature >> _SHIFT)) * _MIX
     mixed ^= mixed >> _SHIFT
     mixed *= _FACTOR
     place = np.int64((mixed >> _SHIFT) & np.uint64(len(sums) - 1))
     if not seen[place]:
         seen[place] = True
-        met[count] = place
+        dims[count] = place
         count += 1
     if (mixed >> _SIGN) & _ONE:
         sums[place] += weight

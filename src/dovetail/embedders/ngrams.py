@@ -1,7 +1,7 @@
 """Spelling: the trigrams of a text's words, hashed into two thousand dimensions. No model is needed.
 
 Typing errors, other word orders, endings and formats change few of a text's trigrams. Words with digits weigh more:
-"2008 election" and "2012 election" are as alike as two texts can be, and are not the same.
+"2008 election" and "2012 election" are spelt nearly the same, and mean different things.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
+from dovetail._types import Array
 from dovetail.embedders.ngram_kernels import hash_ngrams
-from dovetail.embedders.protocol import Array, Sparse, Texts, as_strings_array
+from dovetail.embedders.protocol import Sparse, Texts, as_strings_array
 from dovetail.normalise.hashing import as_buffers
 
 

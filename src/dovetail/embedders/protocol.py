@@ -1,4 +1,4 @@
-"""What an embedder is: a few facts about its vectors, and a function from texts to vectors."""
+"""The protocol of embedders: facts about their vectors, and a function from texts to vectors."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Texts = Any
 class Embedder(Protocol):
     """Vectors are of unit length and float32. A text has the same vector in any company, to within 1e-6.
 
-    The metric is Euclidean. A distance is told as a share of the greatest that two unit vectors can have, 2, and less
-    for an embedder whose vectors lie far apart by nature: vectors of averaged words, which the paper's thresholds are
-    for, all lie within a narrow cone. `spread` narrows others as much, so that a threshold means the same for all.
+    The metric is Euclidean. A distance is reported as a share of 2, the greatest between unit vectors, scaled by
+    `spread`: vectors of averaged words, for which the paper's thresholds were chosen, lie within a narrow cone, and
+    `spread` brings those of other embedders into the same range.
     """
 
     name: str
     version: int  # rises whenever some text gets another vector
     dimension: int
     metric: str
-    spread: float  # distance that is told = spread x Euclidean distance / 2
+    spread: float  # reported distance = spread x Euclidean distance / 2
 
     def embed(self, texts: Texts) -> Array: ...
 
@@ -60,7 +60,7 @@ class Sparse:
 
 @runtime_checkable
 class SparseEmbedder(Embedder, Protocol):
-    """One whose vectors are sparse, and sooner made again than read from disk: an index stores none of them."""
+    """An embedder of sparse vectors, which are faster to compute than to read: an index stores none of them."""
 
     def embed_sparse(self, texts: Texts) -> Sparse: ...
 

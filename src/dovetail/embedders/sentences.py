@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dovetail.embedders.protocol import Array, Texts
+from dovetail._types import Array
+from dovetail.embedders.protocol import Texts
 from dovetail.embedders.unit import unit
 from dovetail.errors import InputError
 
@@ -24,12 +25,12 @@ class Sentences:
     spread = 0.2
 
     def __init__(self) -> None:
-        _ = self._model  # a package that is missing is told at once
+        _ = self._model  # a missing package is reported at once
 
     def embed(self, texts: Texts) -> Array:
         listed = [text[:_CHARACTERS] for text in (texts.to_pylist() if isinstance(texts, pa.Array) else texts)]
         vectors = np.empty((len(listed), self.dimension), np.float32)
-        # Texts of like length together: a batch is as slow as its longest text makes it.
+        # Texts of similar length together: a batch is as slow as its longest text.
         order = sorted(range(len(listed)), key=lambda place: len(listed[place]))
         for start in range(0, len(order), _PORTION):
             portion = order[start : start + _PORTION]

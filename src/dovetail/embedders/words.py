@@ -8,11 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.embedders.protocol import Array, Texts
+from dovetail._types import Array
+from dovetail.embedders.protocol import Texts
 from dovetail.embedders.unit import unit
 from dovetail.errors import InputError
 
-_CHARACTERS = 2_000  # of a text; more say no more of what it is
+_CHARACTERS = 2_000  # of a text; arbitrary, cells are rarely longer
 _PORTION = 4_096
 
 
@@ -24,7 +25,7 @@ class Words:
     spread = 0.18
 
     def __init__(self) -> None:
-        _ = self._model  # a package that is missing is told at once
+        _ = self._model  # a missing package is reported at once
 
     def embed(self, texts: Texts) -> Array:
         listed = texts.to_pylist() if isinstance(texts, pa.Array) else list(texts)

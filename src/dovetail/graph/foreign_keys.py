@@ -1,150 +1,232 @@
-"""Likely foreign keys as an answer, each with the reasons for its score."""
+"""Likely foreign keys: of all columns that a column could refer to, the best few, with the reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 
-from dovetail.graph.answer import SCHEMA, Answer, named_lists
-from dovetail.graph.composite import composite_candidates, next_best
-from dovetail.graph.inclusion import Inclusions
-from dovetail.graph.keys import Candidates, foreign_key_candidates
-from dovetail.graph.score import FEATURES, Scorer
+from dovetail._types import Array
+from dovetail.graph.arrow_answer import DEPENDENCY_SCHEMA, ArrowAnswer, list_members, named_lists
+from dovetail.graph.composite_keys import DIGITS, NEXT_BEST, CompositeForeignKey
+from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.ranking_kernels import keep_best
+from dovetail.graph.score import FEATURES, PARTIAL_POWER, Scorer, weigh
 from dovetail.indexes.tokens.format import running_sum
 
-LIKELY = 0.5
-"""The least score that is shown unless more is asked for."""
+FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
+"""Foreign keys are mostly whole numbers, often refer to few of many, and have some errors in real data."""
 
-_AT_ONCE = 1 << 16
-_STRONG, _WEAK = 0.75, 0.25
+LIKELY = 0.5
+"""The least score that is shown by default; set by hand."""
+
+_TARGETS = 3  # columns that a column may refer to
+_SAME_NAME = 0.75  # similarity from which on names count as the same
+_SIMILAR_NAME = 0.25
+_NOT_THE_KEY = 0.8  # what a score counts where the referenced column is not the key that its table is known by
+_BY_CHANCE = 0.25  # surprise below which values could match by chance
+_NEAR = 0.25
+_AT_ONCE = 1 << 16  # rows in a batch
+
+# Evidence for a foreign key, as bits.
+SAME_NAME, SIMILAR_NAME, KEY_BY_NAME, BY_CHANCE, REPEATS, NEAR = (1 << bit for bit in range(6))
 
 
 @dataclass(frozen=True)
-class Link:
-    """One foreign key, by the numbers of its columns."""
+class ForeignKeyTable:
+    """Foreign keys as arrays, best first; `offsets` bounds the columns of each."""
 
-    dependent: tuple[int, ...]
-    referenced: tuple[int, ...]
-    containment: float
-    coverage: float
-    score: float
-
-
-class ForeignKeys(Answer):
-    """For each column, and for columns together, the few that they may refer to, best first."""
-
-    schema = SCHEMA.append(pa.field("reasons", pa.list_(pa.string())))
-
-    def __init__(self, inclusions: Inclusions, least: float = LIKELY) -> None:
-        self.columns = inclusions.columns
-        self._sizes = inclusions.sizes
-        scorer = Scorer(self.columns, self._sizes)
-        found = foreign_key_candidates(inclusions, scorer)
-        self._single = found.first(int(np.count_nonzero(found.scores >= least)))
-        several = next_best(composite_candidates(self.columns, inclusions.question, scorer))
-        self._several = [one for one in several if one.score >= least]
-        scores = np.concatenate([self._single.scores, [one.score for one in self._several]])
-        self._order = np.argsort(-scores, kind="stable")
+    offsets: Array
+    dependent: Array
+    referenced: Array
+    mine: Array  # distinct values, or combinations, of the dependent columns
+    theirs: Array
+    common: Array
+    score: Array
+    evidence: Array
+    place: Array  # 0 for the best target of a column
+    targets: Array  # how many columns a column could refer to; 0 for several columns together
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self.score)
 
-    def __repr__(self) -> str:
-        return f"<{len(self):,} likely foreign keys>"
+    @classmethod
+    def join(cls, parts: Sequence[ForeignKeyTable]) -> ForeignKeyTable:
+        """All of them, best first; of equal ones the first."""
+        columns = {f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)[1:]}
+        columns["offsets"] = running_sum(np.concatenate([np.diff(part.offsets) for part in parts]))
+        return cls(**columns).take(np.argsort(-columns["score"], kind="stable"))
 
-    def links(self, start: int = 0, stop: int | None = None) -> Iterator[Link]:
-        """Those at these places, best first."""
-        for place in self._order[start:stop].tolist():
-            if place >= len(self._single):
-                one = self._several[place - len(self._single)]
-                yield Link(one.dependent, one.referenced, one.containment, one.coverage, one.score)
-                continue
-            pairs = self._single.pairs
-            dependent, referenced = int(pairs.dependent[place]), int(pairs.referenced[place])
-            overlap = int(pairs.overlap[place])
-            yield Link(
-                (dependent,),
-                (referenced,),
-                overlap / max(1, int(self._sizes[dependent])),
-                overlap / max(1, int(self._sizes[referenced])),
-                float(self._single.scores[place]),
-            )
+    def take(self, places: Array) -> ForeignKeyTable:
+        """The foreign keys at these places."""
+        offsets, members = list_members(self.offsets, places)
+        rest = {f.name: getattr(self, f.name)[places] for f in fields(self)[3:]}
+        return ForeignKeyTable(offsets, self.dependent[members], self.referenced[members], **rest)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        for start in range(0, len(self), _AT_ONCE):
-            links = list(self.links(start, start + _AT_ONCE))
-            offsets = running_sum(np.array([len(link.dependent) for link in links]))
-            ends = ([column for link in links for column in link.dependent],
-                    [column for link in links for column in link.referenced])  # fmt: skip
-            numbers = (
-                [link.containment for link in links],
-                [link.coverage for link in links],
-                [round(link.score, 4) for link in links],
-            )
-            reasons = [self._why(place) for place in self._order[start : start + _AT_ONCE].tolist()]
+
+def single_foreign_keys(finder: InclusionFinder, scorer: Scorer) -> ForeignKeyTable:
+    """For each column the best columns of other tables, or of its own, that it may refer to."""
+    columns = finder.columns
+    best = np.full((len(columns), _TARGETS), -1.0)
+    targets = np.zeros((len(columns), _TARGETS), np.int64)
+    overlaps = np.zeros((len(columns), _TARGETS), np.int64)
+    counts = np.zeros(len(columns), np.int64)
+    for pairs in finder:
+        keep_best(
+            pairs.dependent, pairs.referenced, pairs.overlap, scorer.scores(pairs), columns.table_of, best, targets,
+            overlaps, counts,
+        )  # fmt: skip
+    dependent, places = np.nonzero(best >= 0)
+    pairs = ColumnPairs(dependent, targets[dependent, places], overlaps[dependent, places])
+    features = scorer.features(pairs)
+    _raise_known_keys(columns, pairs, features)
+    scores = weigh(features) * (pairs.overlap / np.maximum(finder.sizes[dependent], 1)) ** PARTIAL_POWER
+    scores *= _NOT_THE_KEY + (1 - _NOT_THE_KEY) * features[:, FEATURES.index("key")]
+    by_score = np.lexsort((columns.rank[pairs.referenced], -scores, dependent))
+    places[by_score] = places  # both are sorted by column: the best target of each comes first again
+    scores[:] = np.round(scores * NEXT_BEST**places, DIGITS)
+    order = np.lexsort((columns.rank[pairs.referenced], columns.rank[pairs.dependent], -scores))
+    return ForeignKeyTable(
+        np.arange(len(order) + 1),
+        dependent[order],
+        pairs.referenced[order],
+        finder.sizes[dependent[order]],
+        finder.sizes[pairs.referenced[order]],
+        pairs.overlap[order],
+        scores[order],
+        _evidence(columns, pairs, features)[order],
+        places[order],
+        counts[dependent[order]],
+    )
+
+
+def _raise_known_keys(columns: LakeColumns, pairs: ColumnPairs, features: Array) -> None:
+    """A column that others refer to by its name is a key of its table, even where it is not the first one."""
+    outside = columns.table_of[pairs.dependent] != columns.table_of[pairs.referenced]
+    by_name = (features[:, FEATURES.index("names")] >= _SAME_NAME) & outside
+    referring = np.bincount(pairs.referenced[by_name], minlength=len(columns))[pairs.referenced]
+    others = referring - by_name
+    key = FEATURES.index("key")
+    features[:, key] = np.maximum(features[:, key], others / (others + 1))
+
+
+def _evidence(columns: LakeColumns, pairs: ColumnPairs, features: Array) -> Array:
+    said = dict(zip(FEATURES, features.T, strict=True))
+    outside = columns.table_of[pairs.dependent] != columns.table_of[pairs.referenced]
+    bits = {
+        SAME_NAME: said["names"] >= _SAME_NAME,
+        SIMILAR_NAME: said["names"] >= _SIMILAR_NAME,
+        KEY_BY_NAME: (said["key"] > 0) & ~columns.leading[pairs.referenced],
+        BY_CHANCE: said["surprise"] < _BY_CHANCE,
+        REPEATS: said["repeats"] == 1,
+        NEAR: (said["near"] > _NEAR) & outside,
+    }
+    evidence: Array = sum((bit * holds for bit, holds in bits.items()), np.zeros(len(pairs), np.int64))
+    return evidence
+
+
+def composite_table(columns: LakeColumns, found: Sequence[CompositeForeignKey]) -> ForeignKeyTable:
+    """Foreign keys of several columns as arrays."""
+    overlaps = np.array(
+        [(one.overlap.dependent, one.overlap.referenced, one.overlap.common) for one in found], np.int64
+    ).reshape(-1, 3)
+    names = np.array([one.names for one in found])
+    first = np.array([one.dependent[0] for one in found], np.int64)
+    evidence = SAME_NAME * (names >= _SAME_NAME) + SIMILAR_NAME * (names >= _SIMILAR_NAME)
+    return ForeignKeyTable(
+        running_sum(np.array([len(one.dependent) for one in found], np.int64)),
+        np.array([column for one in found for column in one.dependent], np.int64),
+        np.array([column for one in found for column in one.referenced], np.int64),
+        overlaps[:, 0],
+        overlaps[:, 1],
+        overlaps[:, 2],
+        np.array([one.score for one in found], np.float64),
+        evidence + REPEATS * (overlaps[:, 0] < columns.rows[first]),
+        np.zeros(len(found), np.int64),
+        np.zeros(len(found), np.int64),
+    )
+
+
+class ForeignKeys(ArrowAnswer):
+    """For each column, and for columns together, the few that they may refer to, best first."""
+
+    schema = DEPENDENCY_SCHEMA.append(pa.field("reasons", pa.list_(pa.string())))
+    rows_are = "likely foreign keys"
+
+    def __init__(
+        self, columns: LakeColumns, found: ForeignKeyTable, min_score: float = LIKELY, tables: str | None = None
+    ) -> None:
+        """Those with at least this score, from or to the tables that match the glob."""
+        kept = found.score >= min_score
+        if tables is not None:
+            chosen = columns.of_tables(tables)
+            first = found.offsets[:-1]
+            kept &= chosen[found.dependent[first]] | chosen[found.referenced[first]]
+        self.columns = columns
+        self.found = found.take(np.flatnonzero(kept))
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def batches(self, limit: int | None = None) -> Iterator[pa.RecordBatch]:
+        wanted = len(self) if limit is None else min(limit, len(self))
+        for start in range(0, wanted, _AT_ONCE):
+            part = self.found.take(np.arange(start, min(start + _AT_ONCE, wanted)))
             yield pa.RecordBatch.from_arrays(
                 [
-                    *(array for end in ends for array in named_lists(self.columns, np.array(end), offsets)),
-                    *(pa.array(values, pa.float64()) for values in numbers),
-                    pa.array(reasons, pa.list_(pa.string())),
+                    *named_lists(self.columns, part.dependent, part.offsets),
+                    *named_lists(self.columns, part.referenced, part.offsets),
+                    pa.array(part.common / np.maximum(1, part.mine)),
+                    pa.array(part.common / np.maximum(1, part.theirs)),
+                    pa.array(part.score),
+                    pa.array([self._reasons(part, place) for place in range(len(part))], pa.list_(pa.string())),
                 ],
                 schema=self.schema,
             )
 
-    def _why(self, place: int) -> list[str]:
-        if place < len(self._single):
-            return self._reasons(self._single, place)
-        one = self._several[place - len(self._single)]
-        shared = one.shared
-        contained = (
-            f"all {shared.dependent:,} combinations"
-            if shared.common == shared.dependent
-            else f"{shared.common:,} of {shared.dependent:,} combinations"
-        )
-        theirs = ", ".join(self.columns.names[column].as_py() for column in one.referenced)
-        return [
-            f"{contained} are among its {shared.referenced:,}",
-            _named(float(one.features[FEATURES.index("names")]), theirs),
-            f"{theirs} together are the first key of several columns of its table",
-            f"{'many' if shared.dependent < one.rows else 'one'} to one: {one.rows:,} rows",
-        ]
-
-    def _reasons(self, part: Candidates, place: int) -> list[str]:
-        """What each feature says, in the order of their weights."""
-        one, other = int(part.pairs.dependent[place]), int(part.pairs.referenced[place])
-        mine, theirs = self.columns.names[one].as_py(), self.columns.names[other].as_py()
-        said = dict(zip(FEATURES, part.features[place].tolist(), strict=True))
-        size, overlap = int(self._sizes[one]), int(part.pairs.overlap[place])
-        contained = f"all {size:,} values" if overlap == size else f"{overlap:,} of {size:,} values"
-        reasons = [
-            f"{contained} are among its {int(self._sizes[other]):,}",
-            _named(said["names"], theirs),
-            _known(said["key"], bool(self.columns.leading[other]), theirs),
-        ]
-        if said["surprise"] < _WEAK:
-            reasons.append("but such values could stand there by chance")
-        if said["repeats"] == 1:
-            reasons.append(f"many to one: {int(self.columns.rows[one] - self.columns.nulls[one]):,} rows have {mine}")
+    def _reasons(self, part: ForeignKeyTable, place: int) -> list[str]:
+        """What speaks for and against one of them, in the order of the weights."""
+        span = slice(part.offsets[place], part.offsets[place + 1])
+        one, other = int(part.dependent[span][0]), int(part.referenced[span][0])
+        theirs = ", ".join(self.columns.names[column].as_py() for column in part.referenced[span].tolist())
+        several, evidence = span.stop - span.start > 1, int(part.evidence[place])
+        noun = "combinations" if several else "values"
+        common, mine = int(part.common[place]), int(part.mine[place])
+        contained = f"all {mine:,} {noun} occur" if common == mine else f"{common:,} of {mine:,} {noun} occur"
+        reasons = [f"{contained} among its {int(part.theirs[place]):,}", _of_names(evidence, theirs)]
+        if several:
+            reasons.append(f"{theirs} together are the first key of several columns of its table")
         else:
-            reasons.append(f"one to one: {mine} repeats no value")
-        if said["near"] > _WEAK and self.columns.table_of[one] != self.columns.table_of[other]:
-            reasons.append("the tables lie together or are called alike")
+            reasons.append(_of_key(evidence, bool(self.columns.leading[other]), theirs))
+        if evidence & BY_CHANCE:
+            reasons.append("but such values could match by chance")
+        name = self.columns.names[one].as_py()
+        if several:
+            reasons.append(f"{'many' if evidence & REPEATS else 'one'} to one: {int(self.columns.rows[one]):,} rows")
+        elif evidence & REPEATS:
+            rows = int(self.columns.rows[one] - self.columns.nulls[one])
+            reasons.append(f"many to one: {rows:,} rows have {name}")
+        else:
+            reasons.append(f"one to one: {name} repeats no value")
+        if evidence & NEAR:
+            reasons.append("same folder or similar file names")
         if part.targets[place] > 1:
-            best = "the best" if part.places[place] == 0 else f"number {part.places[place] + 1}"
-            reasons.append(f"{best} of {int(part.targets[place]):,} columns that hold these values")
+            best = "the best" if part.place[place] == 0 else f"number {int(part.place[place]) + 1}"
+            reasons.append(f"{best} of {int(part.targets[place]):,} columns with these values")
         return reasons
 
 
-def _known(key: float, leading: bool, theirs: str) -> str:
-    if not leading and key:
+def _of_names(evidence: int, theirs: str) -> str:
+    if evidence & SAME_NAME:
+        return f"named after {theirs} or its table"
+    return "the names are similar" if evidence & SIMILAR_NAME else "the names have little in common"
+
+
+def _of_key(evidence: int, leading: bool, theirs: str) -> str:
+    if evidence & KEY_BY_NAME:
         return f"{theirs} repeats no value, and other tables refer to it by its name"
     return f"{theirs} is {'' if leading else 'not '}the first key of its table"
-
-
-def _named(share: float, theirs: str) -> str:
-    if share >= _STRONG:
-        return f"named after {theirs} or its table"
-    return "the names have something in common" if share >= _WEAK else "the names have little in common"

@@ -2,63 +2,64 @@
 
 Tschirschnitz, Papenbrock, Naumann: Detecting Inclusion Dependencies on Very Many Tables, TODS 42(3), 2017,
 doi:10.1145/3105959. The definitions and filters are theirs. Candidates come from the posting lists of a set's rarest
-tokens; their Bloom signatures are in `many`. docs/algorithms/many.md tells the departures.
+tokens; the paper's Bloom signatures are in `signatures`. docs/algorithms/many.md lists the departures.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
+from dovetail._progress import Progress, ShouldStop, in_threads, silent
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.graph.columns import LakeColumns
 from dovetail.graph.inclusion_kernels import column_pairs, including_sets
-from dovetail.graph.many import Proposer, Signatures
-from dovetail.graph.sets import LakeSets, lake_sets
-from dovetail.indexes.open_segment import OpenSegment
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.signatures import BloomParameters, SignatureMatrix
+from dovetail.graph.value_sets import ValueSets, value_sets
 
-_ROOM = 1 << 20
-_BLOCK = 1 << 9  # sets that one thread takes at a time
+_ROOM = 1 << 20  # pairs that a kernel returns at once: 24 MB
+_BLOCK = 1 << 9  # sets that a thread takes at a time
+_MOMENT = 0.1  # seconds that a kernel may take: an interrupt waits for it
 
 
 @dataclass(frozen=True)
-class Filters:
+class InclusionFilters:
     """Which columns and dependencies are left out, as in section 3.2 of the paper."""
 
     null: bool = True  # columns without a value
     integer: bool = True  # columns of whole numbers
-    non_unique: bool = True  # referenced columns in which a value stands twice
+    non_unique: bool = True  # referenced columns with repeated values
     coverage: Fraction = Fraction(1, 5)  # least share of the referenced column's values that the dependent one has
 
 
-NO_FILTERS = Filters(null=False, integer=False, non_unique=False, coverage=Fraction(0))
+NO_FILTERS = InclusionFilters(null=False, integer=False, non_unique=False, coverage=Fraction(0))
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of the lake."""
+class InclusionQuery:
+    """Which dependencies are asked for."""
 
-    filters: Filters = Filters()
+    filters: InclusionFilters = InclusionFilters()
     containment: Fraction = Fraction(1)  # least share of the dependent column's values that the referenced one has
     null_is_a_value: bool = False  # the paper's semantics: null equals null, and a column may hold it
 
     def __post_init__(self) -> None:
         if not 0 < self.containment <= 1:
-            raise InputError(f"A dependency holds from a share above 0 to 1 on, not {float(self.containment):g}.")
+            raise InputError(f"`partial` is a share above 0 and at most 1, not {float(self.containment):g}.")
         if not 0 <= self.filters.coverage <= 1:
-            raise InputError(f"The coverage is a share from 0 to 1, not {float(self.filters.coverage):g}.")
+            raise InputError(f"`coverage` is a share from 0 to 1, not {float(self.filters.coverage):g}.")
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Dependencies as arrays: numbers of the two columns, and how many values they share."""
+class ColumnPairs:
+    """Dependencies as arrays: the numbers of both columns, and how many values they share."""
 
     dependent: Array
     referenced: Array
@@ -68,86 +69,89 @@ class Pairs:
         return len(self.dependent)
 
 
-class Inclusions:
-    """The dependencies of a lake: `sets` to tell sizes, iterated in blocks of pairs of columns."""
+class InclusionFinder:
+    """Finds the dependencies of a lake; iterating gives them in blocks of column pairs."""
 
     def __init__(
         self,
         columns: LakeColumns,
-        question: Question,
+        query: InclusionQuery,
         threads: int = 1,
-        signatures: Signatures | None = None,
+        signatures: BloomParameters | None = None,
         referable: Array | None = None,
+        progress: Progress = silent,
     ) -> None:
         """Candidates come from posting lists, or from Bloom signatures where these are given.
 
-        With `referable`, these columns may be referenced, and no others, whether they repeat values or not.
+        `referable` marks the only columns that may be referenced, whether they repeat values or not.
         """
-        if signatures and question.containment != 1:
-            raise InputError("Signatures propose whole inclusions only; leave them out to find partial ones.")
+        if signatures and query.containment != 1:
+            raise InputError("Bloom signatures find whole inclusions only; leave them out to find partial ones.")
         self.columns = columns
-        self.question = question
+        self.query = query
         self._referable = referable
         self._threads = threads
-        self.proposer = Proposer(self.sets, signatures) if signatures else None
+        self._progress = progress
+        self.matrix = SignatureMatrix(self.sets, signatures) if signatures else None
 
     @cached_property
-    def sets(self) -> LakeSets:
-        wanted, referable = eligible(self.columns, self.question)
+    def sets(self) -> ValueSets:
+        wanted, referable = eligible(self.columns, self.query)
         referable = referable if self._referable is None else wanted & self._referable
-        return lake_sets(self.columns, wanted, referable, self.question.null_is_a_value)
+        return value_sets(self.columns, wanted, referable, self.query.null_is_a_value, self._progress)
 
     @property
     def sizes(self) -> Array:
-        """How many values each column has, of those that take part."""
-        return self.columns.distinct + (self.columns.nulls > 0 if self.question.null_is_a_value else 0)
+        """The number of values of each column, null among them where it is a value."""
+        return self.columns.distinct + (self.columns.nulls > 0 if self.query.null_is_a_value else 0)
 
-    def __iter__(self) -> Iterator[Pairs]:
+    def __iter__(self) -> Iterator[ColumnPairs]:
         for pairs in self.set_pairs():
             yield from self._of_columns(pairs)
 
     def set_pairs(self) -> Iterator[Array]:
-        """Rows of (dependent set, referenced set, overlap), blocks of sets in order whatever the threads."""
+        """Rows of (dependent set, referenced set, overlap), in the same order with any number of threads."""
         yield self._equal_sets()
         yield self._empty_set()
         least, most = self._bounds()
-        blocks = range(0, len(self.sets), _BLOCK)
 
-        def work(first: int) -> list[Array]:
-            return list(self._block(first, min(first + _BLOCK, len(self.sets)), least, most))
+        def work(first: int, should_stop: ShouldStop) -> tuple[int, list[Array]]:
+            last = min(first + _BLOCK, len(self.sets))
+            return last, list(self._block(first, last, least, most, should_stop))
 
-        if self._threads == 1:
-            for first in blocks:
-                yield from work(first)
-        else:
-            yield from _in_threads(self._threads, work, blocks)
+        total = len(self.sets.groups)
+        for last, found in in_threads(self._threads, work, range(0, len(self.sets), _BLOCK)):
+            yield from found
+            self._progress("comparing columns", int(self.sets.group_offsets[last]), total)
 
     def _bounds(self) -> tuple[Array, Array]:
-        """Least overlap and greatest size of the other set, from rationals: a float could put 7 of 10 below 0.7."""
-        share, coverage, sizes = self.question.containment, self.question.filters.coverage, self.sets.sizes
+        """The least overlap and the greatest size of the other set, from rationals: a float may put 7/10 below 0.7."""
+        share, coverage, sizes = self.query.containment, self.query.filters.coverage, self.sets.sizes
         least = -(-sizes * share.numerator // share.denominator)
         largest = int(sizes.max(initial=0))
         most = sizes * coverage.denominator // coverage.numerator if coverage else np.full(len(sizes), largest)
         return least, most
 
-    def _block(self, first: int, last: int, least: Array, most: Array) -> Iterator[Array]:
-        """The pairs of the sets of this range."""
+    def _block(self, first: int, last: int, least: Array, most: Array, should_stop: ShouldStop) -> Iterator[Array]:
+        """The pairs of the sets of this range, by kernels of a moment each."""
         sets = self.sets
         found = np.empty((max(_ROOM, len(sets)), 3), np.int64)
-        if self.proposer:
-            for pairs in self.proposer.pairs(first, last, most, found):
-                yield self._covering(pairs)
-            return
-        while first < last:
-            first, filled = including_sets(
-                first, least[:last], most, sets.sizes, sets.private, sets.group_offsets, sets.groups, sets.weights,
-                sets.list_offsets, sets.lists, found,
-            )  # fmt: skip
+        step = _BLOCK
+        while first < last and not should_stop():
+            begun, stop = time.perf_counter(), min(last, first + step)
+            if self.matrix:
+                first, filled = self.matrix.find(first, stop, most, found)
+            else:
+                first, filled = including_sets(
+                    first, least[:stop], most, sets.sizes, sets.private, sets.group_offsets, sets.groups, sets.weights,
+                    sets.list_offsets, sets.lists, found,
+                )  # fmt: skip
             yield self._covering(found[:filled])
+            step = max(1, step // 2) if time.perf_counter() - begun > _MOMENT else 2 * step
 
     def _covering(self, pairs: Array) -> Array:
-        """Those that cover enough: where a dependency is partial, less is shared than the dependent set has."""
-        coverage = self.question.filters.coverage
+        """The pairs with enough coverage: a partial dependency shares less than the dependent set has."""
+        coverage = self.query.filters.coverage
         enough = pairs[:, 2] * coverage.denominator >= self.sets.sizes[pairs[:, 1]] * coverage.numerator
         kept: Array = pairs[enough]
         return kept
@@ -157,13 +161,13 @@ class Inclusions:
         return np.stack([several, several, self.sets.sizes[several]], axis=1)
 
     def _empty_set(self) -> Array:
-        """That of columns without rows, where null is a value: all sets include it."""
-        if not len(self.sets) or self.sets.sizes[0] or self.question.filters.coverage:
+        """The set of columns without rows, where null is a value: all sets include it."""
+        if not len(self.sets) or self.sets.sizes[0] or self.query.filters.coverage:
             return np.empty((0, 3), np.int64)
         others = np.arange(1, len(self.sets))
         return np.stack([np.zeros_like(others), others, np.zeros_like(others)], axis=1)
 
-    def _of_columns(self, pairs: Array) -> Iterator[Pairs]:
+    def _of_columns(self, pairs: Array) -> Iterator[ColumnPairs]:
         sets = self.sets
         room = max(_ROOM, int(np.diff(sets.member_offsets).max(initial=0)))
         arrays = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32)
@@ -173,42 +177,31 @@ class Inclusions:
                 pairs, start, member, pair, sets.member_offsets, sets.members, sets.referable, *arrays
             )
             if filled:
-                yield Pairs(*(array[:filled].copy() for array in arrays))
+                yield ColumnPairs(*(array[:filled].copy() for array in arrays))
 
 
-def inclusions(segments: Sequence[OpenSegment], question: Question) -> Inclusions:
-    """The dependencies of open segments, found by as many threads as there are processors."""
-    return Inclusions(LakeColumns(segments), question, os.cpu_count() or 1)
+def find_inclusions(columns: LakeColumns, query: InclusionQuery, progress: Progress = silent) -> InclusionFinder:
+    """The dependencies of a lake, found with one thread per processor."""
+    return InclusionFinder(columns, query, os.cpu_count() or 1, progress=progress)
 
 
-def as_share(given: float | str) -> Fraction:
-    """A share as the rational that was written, not as the float nearest to it."""
+def as_share(name: str, given: float | str) -> Fraction:
+    """A share as the rational that was written, not the nearest float."""
     try:
         return Fraction(str(given))
     except (ValueError, ZeroDivisionError):
-        raise InputError(f"{given!r} is no share: give a number from 0 to 1, such as 0.9.") from None
+        raise InputError(f"`{name}` is a share from 0 to 1, such as 0.9, not {given!r}.") from None
 
 
-def eligible(columns: LakeColumns, question: Question) -> tuple[Array, Array]:
+def eligible(columns: LakeColumns, query: InclusionQuery) -> tuple[Array, Array]:
     """Which columns take part at all, and which of them may be referenced."""
-    filters = question.filters
+    filters = query.filters
     wanted = columns.alive.copy()
-    if filters.null or not question.null_is_a_value:
+    if filters.null or not query.null_is_a_value:
         wanted &= columns.distinct > 0
     if filters.integer:
         wanted &= columns.kinds != "integer"
     referable = wanted.copy()
     if filters.non_unique:
-        referable &= columns.unique & ((columns.nulls < 2) | (not question.null_is_a_value))
+        referable &= columns.unique & ((columns.nulls < 2) | (not query.null_is_a_value))
     return wanted, referable
-
-
-def _in_threads(threads: int, work: Callable[[int], list[Array]], blocks: range) -> Iterator[Array]:
-    """The answers in the order of the blocks; no more blocks are under way than there are threads."""
-    with ThreadPoolExecutor(threads) as pool:
-        under_way = [pool.submit(work, first) for first in blocks[:threads]]
-        for first in blocks[threads:]:
-            yield from under_way.pop(0).result()
-            under_way.append(pool.submit(work, first))
-        for future in under_way:
-            yield from future.result()

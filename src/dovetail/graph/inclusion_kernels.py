@@ -1,4 +1,7 @@
-"""Kernels that find which sets include which. Inputs are read-only C arrays; offsets were checked before."""
+"""Kernels that merge the segments' tokens and find which value sets include which.
+
+Inputs are read-only C arrays; offsets were checked before.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import numpy as np
 from dovetail._compile import compiled
 from dovetail._types import Array
 
-_FAR = 16  # a list this many times longer than the candidates is searched, not read
+_FAR = 16  # a list this many times longer than the candidates is searched, not read; set by hand
 
 
 @compiled
@@ -24,15 +27,15 @@ def including_sets(
     lists: Array,
     found: Array,
 ) -> tuple[int, int]:
-    """For the sets from `first` on: the sets that hold at least `least` of their tokens and have at most `most`.
+    """Find the sets that hold at least `least` tokens of each set from `first` on and have at most `most` themselves.
 
-    Candidates are the sets in the lists of the rarest groups, as long as a set that is in none of the lists so far
-    could still reach `least`: for whole inclusion that is the first list alone. Every further list takes away those
-    candidates that have missed too much. `found` is filled with (dependent, referenced, overlap); returns the set to
-    go on with, where it became full, and how many rows it has. It needs room for all candidates of one set.
+    Candidates come from the lists of the rarest groups, as long as a set in none of the lists so far could still reach
+    `least`: for whole inclusion that is the first list alone. Every further list drops the candidates that have missed
+    too much. `found` is filled with (dependent, referenced, overlap) and needs room for all candidates of one set;
+    returns the set to continue with, in case it became full, and the number of rows.
     """
     number = len(sizes)
-    # One place more: what is not kept is written all the same.
+    # One place more: what is dropped is written, too, and then overwritten.
     candidates, missed = np.empty(number + 1, np.int64), np.empty(number + 1, np.int64)
     others, others_missed = np.empty(number + 1, np.int64), np.empty(number + 1, np.int64)
     filled = 0
@@ -87,7 +90,7 @@ def _read_and_add(
     kept: Array,
     kept_missed: Array,
 ) -> int:
-    """Merge a list into the candidates; those that are new have missed all that was `seen` before."""
+    """Merge a list into the candidates; new ones have missed all that was `seen` before."""
     number = 0
     k = 0
     for i in range(start, stop):
@@ -111,7 +114,7 @@ def _read_and_add(
 def _read_all(
     candidates: Array, missed: Array, held: int, lists: Array, start: int, stop: int, weight: int, budget: int
 ) -> int:
-    """Take away the candidates that miss too much without this list, reading all of it."""
+    """Drop the candidates that miss too much without this list, reading all of it."""
     kept = 0
     at = start
     for k in range(held):
@@ -127,7 +130,7 @@ def _read_all(
 def _search_each(
     candidates: Array, missed: Array, held: int, lists: Array, start: int, stop: int, weight: int, budget: int
 ) -> int:
-    """The same by searching each candidate, from the last one's place on in growing steps."""
+    """The same, by galloping search for each candidate."""
     kept = 0
     low = start
     for k in range(held):
@@ -162,11 +165,11 @@ def column_pairs(
     referenced: Array,
     overlaps: Array,
 ) -> tuple[int, int, int, int]:
-    """The columns of pairs of sets: one column of a dependent set with all others, then the next of that set.
+    """Expand pairs of sets to pairs of columns: one column of a dependent set with all others, then the next.
 
-    The pairs of a dependent set stand together; those of one set begin at `start`, and its `member` is the one to go on
-    with, at `pair`. A column is not paired with itself. Returns these three, where the arrays became full, and how many
-    there are. There must be room for all columns of one set.
+    The pairs of a dependent set are consecutive. Work resumes at the set whose pairs begin at `start`, with its column
+    number `member` and the pair `pair`; the same three are returned, in case the arrays became full, with the number
+    of columns written. A column is not paired with itself. There must be room for all columns of one set.
     """
     filled = 0
     while start < len(pairs):
@@ -189,3 +192,72 @@ def column_pairs(
             pair = start
         start, member, pair = stop, 0, stop
     return start, member, pair, filled
+
+
+@compiled
+def meet(hashes: Array, groups: Array, content: Array, spans: Array) -> tuple[Array, Array, Array, Array]:
+    """Compare the bytes of tokens of several segments whose hashes are equal.
+
+    Returns, for each token that several groups hold, the list of these groups (offsets and members, in the order of the
+    segments) and 1 as its weight; and the groups of tokens whose hashes only collided.
+    """
+    number = len(hashes)
+    offsets = np.zeros(number + 1, np.int64)
+    members = np.empty(number, np.int64)
+    lonely = np.empty(number, np.int64)
+    taken = np.zeros(number, np.bool_)
+    lists, filled, alone = 0, 0, 0
+    for i in range(number):
+        if taken[i]:
+            continue
+        members[filled] = groups[i]
+        length = 1
+        k = i + 1
+        while k < number and hashes[k] == hashes[i]:
+            if not taken[k] and _same(content, spans, i, k):
+                taken[k] = True
+                members[filled + length] = groups[k]
+                length += 1
+            k += 1
+        if length == 1:
+            lonely[alone] = groups[i]
+            alone += 1
+        else:
+            filled += length
+            lists += 1
+            offsets[lists] = filled
+    return offsets[: lists + 1], members[:filled], np.ones(lists, np.int64), lonely[:alone]
+
+
+@compiled
+def _same(content: Array, spans: Array, one: int, other: int) -> bool:
+    length = spans[one, 1] - spans[one, 0]
+    if spans[other, 1] - spans[other, 0] != length:
+        return False
+    k = 0
+    while k < length and content[spans[one, 0] + k] == content[spans[other, 0] + k]:
+        k += 1
+    return bool(k == length)
+
+
+@compiled
+def expand_lists(
+    offsets: Array, members: Array, posting_offsets: Array, posting_columns: Array, wanted: Array
+) -> tuple[Array, Array]:
+    """For each list of groups, the wanted columns of all of them, in the order of the groups."""
+    new_offsets = np.zeros(len(offsets), np.int64)
+    for i in range(len(offsets) - 1):
+        length = 0
+        for k in range(offsets[i], offsets[i + 1]):
+            for p in range(posting_offsets[members[k]], posting_offsets[members[k] + 1]):
+                length += wanted[posting_columns[p]]
+        new_offsets[i + 1] = new_offsets[i] + length
+    columns = np.empty(new_offsets[-1], np.uint32)
+    at = 0
+    for i in range(len(offsets) - 1):
+        for k in range(offsets[i], offsets[i + 1]):
+            for p in range(posting_offsets[members[k]], posting_offsets[members[k] + 1]):
+                if wanted[posting_columns[p]]:
+                    columns[at] = posting_columns[p]
+                    at += 1
+    return new_offsets, columns

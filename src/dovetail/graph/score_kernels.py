@@ -1,7 +1,7 @@
 """Kernels that score pairs of columns, one after another; docs/algorithms/many.md says what the features mean.
 
-Names are compared by marks: the words of the dependent name, with their weights, are marked in an array of all words,
-so that another name costs one look for each of its own words. Pairs come sorted by their dependent column, nearly.
+The words of the dependent name, with their weights, are marked in an array of all words, so that another name costs one
+lookup for each of its words. Pairs of one dependent column are mostly consecutive.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-_SAME_TABLE = 0.5  # rows do refer to other rows of their table, but not often
-_SURE = 5.0  # values that are half of full evidence
+_SAME_TABLE = 0.5  # nearness of two columns of one table: rows refer to other rows of it, but not often
+_HALF_EVIDENCE = 5.0  # values that count as half of full evidence; arbitrary, "a handful"
 
 
 SIZE, LOW, HIGH, NUMBER_SHARE, AT_HOME, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL = range(8)
-"""Columns of `Facts.numbers`: values; least and greatest whole number, or not a number; share of values that are
-numbers; how much a leading column is called after its own table; weights of all words of name, table and path."""
+"""Columns of `ColumnFacts.numbers`: values; least and greatest whole number, or NaN; share of values that are
+numbers; how similar the name of a leading column is to that of its table; weights of all words of name, table, path."""
 
 TABLE, NAME, LEADING, UNIQUE, HOME, HOME_BOTH, HOME_OWN, HOME_END = range(8)
-"""Columns of `Facts.places`; the last four bound the words of a column's table alone, of both, of its name alone."""
+"""Columns of `ColumnFacts.places`; the last four bound the words of its table only, of both, of its name only."""
 
 
-class Facts(NamedTuple):
-    """What is known of columns, a row each, so that a pair costs few trips to memory; and the words of all names."""
+class ColumnFacts(NamedTuple):
+    """Facts about columns, one row each, so that a pair costs few memory accesses; and the words of all names."""
 
     numbers: Array
     places: Array
@@ -41,12 +41,12 @@ class Facts(NamedTuple):
 
 @compiled
 def score_pairs(
-    ones: Array, others: Array, overlaps: Array, facts: Facts, weights: Array, power: int, features: Array
+    ones: Array, others: Array, overlaps: Array, facts: ColumnFacts, weights: Array, power: int, features: Array
 ) -> Array:
-    """The weighted mean of each pair's features, by a power of the containment.
+    """The weighted mean of each pair's features, times a power of the containment.
 
-    Features stay in `features`, if it has a row for each pair; else its first row is used again and again. The loops
-    stand here and not in functions of their own: handing on so many arrays would cost more than the work.
+    `features` keeps them, if it has a row for each pair; else its first row is reused. The loops are not in functions
+    of their own: passing so many arrays would cost more than the work.
     """
     scores = np.empty(len(ones))
     keep = len(features) == len(ones)
@@ -90,10 +90,10 @@ def score_pairs(
         coverage = overlap / max(1.0, size)
         row = features[p if keep else 0]
         row[0] = max(0.0, called - numbers[one, AT_HOME])
-        # Few values say little; whole numbers say nothing where the other column is full of them. Of columns in which
-        # only some values are numbers nothing more is known: these are taken to be full.
-        row[1] = overlap / (overlap + _SURE) * (1 - full)
-        # A row's parent is one of some: a column of the same table with nearly all values of its key is a copy of it.
+        # Few values say little; whole numbers say nothing where the other column is full of them. Columns in which only
+        # some values are numbers are assumed to be full of them: their range is unknown.
+        row[1] = overlap / (overlap + _HALF_EVIDENCE) * (1 - full)
+        # Within one table, a column with nearly all values of the key is a copy of it and refers to nothing.
         row[2] = coverage if apart else 4 * coverage * (1 - coverage)
         row[3] = places[other, LEADING]
         row[4] = 0.0 if places[one, LEADING] else 1.0 if not places[one, UNIQUE] else 0.5 if apart else 0.0
@@ -108,7 +108,7 @@ def score_pairs(
 
 @compiled
 def _move_marks(marks: Array, offsets: Array, words: Array, weights: Array, last: int, name: int) -> None:
-    """Mark the words of this name instead of the last one's."""
+    """Mark the words of this name instead of those of the last one."""
     if last >= 0:
         for k in range(offsets[last], offsets[last + 1]):
             marks[words[k]] = 0.0
@@ -118,15 +118,15 @@ def _move_marks(marks: Array, offsets: Array, words: Array, weights: Array, last
 
 @compiled
 def _called_after(of_table: float, of_both: float, of_name: float, mine: float, other: float, table: float) -> float:
-    """How much a name tells of another, or of the other's table and name together, from the weight of common words.
+    """How similar a name is to another, or to the other's table and name together, from the weight of common words.
 
-    The greater of two: the share of common words of both names, as far as they are more than words of any key; and the
-    share of the first name's words that the second or its table has, as far as the first has the table's words.
+    The greater of two: the share of words that both names have in common, less where these are mere key words; and the
+    share of the first name's words that occur in the second or its table, times the share of the table's that it has.
     """
     common = of_both + of_name
     same = common / (mine + other - common) * min(1.0, common)
-    told = (of_table + common) / mine * ((of_table + of_both) / table) if table > 0 else 0.0
-    return float(max(same, told))
+    qualified = (of_table + common) / mine * ((of_table + of_both) / table) if table > 0 else 0.0
+    return float(max(same, qualified))
 
 
 @compiled
@@ -141,7 +141,7 @@ def total_weights(offsets: Array, numbers: Array, weights: Array) -> Array:
 
 @compiled
 def home_words(places: Array, name_offsets: Array, words: Array, table_offsets: Array, table_words: Array) -> Array:
-    """For each column the words of its table alone, of both, of its name alone; their bounds go into `places`."""
+    """For each column, the words of its table only, of both, and of its name only; `places` gets their bounds."""
     room = 0
     for column in range(len(places)):
         name, table = places[column, NAME], places[column, TABLE]
@@ -164,7 +164,7 @@ def home_words(places: Array, name_offsets: Array, words: Array, table_offsets: 
 
 @compiled
 def _copy_if(words: Array, others: Array, wanted: bool, found: Array, filled: int) -> int:
-    """Those of a few words that are among a few others, or those that are not."""
+    """Append the words that are among the others, or those that are not."""
     for word in words:
         known = False
         for other in others:
@@ -176,8 +176,8 @@ def _copy_if(words: Array, others: Array, wanted: bool, found: Array, filled: in
 
 
 @compiled
-def named_after_tables(columns: Array, facts: Facts) -> Array:
-    """How much each of these columns is called like the table that it stands in."""
+def named_after_tables(columns: Array, facts: ColumnFacts) -> Array:
+    """How similar the name of each of these columns is to the name of its table, from 0 to 1."""
     shares = np.zeros(len(columns))
     for i in range(len(columns)):
         column = columns[i]

@@ -1,1 +1,1 @@
-"""The indexes: one folder for each, the same files in each."""
+"""The indexes: one folder for each, with the same files in each (docs/dev/adding-an-index.md)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
@@ -13,25 +14,38 @@ from dovetail._types import Array
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import UnknownName, unknown
-from dovetail.indexes.josie import JosieReader
-from dovetail.indexes.lsh_ensemble import LshEnsembleReader
-from dovetail.indexes.mate import MateReader
-from dovetail.indexes.pexeso import PexesoReader
-from dovetail.indexes.pieces import PieceReader
-from dovetail.indexes.rows import RowReader
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 from dovetail.lake.listing import matches
+
+if TYPE_CHECKING:
+    from dovetail.indexes.josie.query import JosieReader
+    from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
+    from dovetail.indexes.mate.query import MateReader
+    from dovetail.indexes.pexeso.query import PexesoReader
+    from dovetail.indexes.pieces.query import PieceReader
+    from dovetail.indexes.rows.query import RowReader
 
 
 class OpenSegment:
-    """A segment with its readers, and which of its tables are alive."""
+    """A segment with its readers, each imported and opened when it is first used."""
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment
-        self.catalog = CatalogReader(segment.pack(records.NAME))
-        self.tokens = TokenReader(segment)
-        self.alive = np.ones(self.catalog.tables.num_rows, bool)
-        self.alive[list(segment.ref.dead)] = False
+
+    @cached_property
+    def alive(self) -> Array:
+        """Which of the tables are neither removed nor replaced."""
+        alive = np.ones(self.segment.ref.tables, bool)
+        alive[list(self.segment.ref.dead)] = False
+        return alive
+
+    @cached_property
+    def catalog(self) -> CatalogReader:
+        return CatalogReader(self.segment.pack(records.NAME))
+
+    @cached_property
+    def tokens(self) -> TokenReader:
+        return TokenReader(self.segment)
 
     @cached_property
     def names(self) -> list[str]:
@@ -47,26 +61,38 @@ class OpenSegment:
 
     @cached_property
     def rows(self) -> RowReader:
+        from dovetail.indexes.rows.query import RowReader
+
         return RowReader(self.segment)
 
     @cached_property
     def josie(self) -> JosieReader:
+        from dovetail.indexes.josie.query import JosieReader
+
         return JosieReader(self.segment)
 
     @cached_property
     def sketches(self) -> LshEnsembleReader:
+        from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
+
         return LshEnsembleReader(self.segment)
 
     @cached_property
     def mate(self) -> MateReader:
+        from dovetail.indexes.mate.query import MateReader
+
         return MateReader(self.segment)
 
     @cached_property
     def pieces(self) -> PieceReader:
+        from dovetail.indexes.pieces.query import PieceReader
+
         return PieceReader(self.segment)
 
     @cached_property
     def texts(self) -> PexesoReader:
+        from dovetail.indexes.pexeso.query import PexesoReader
+
         return PexesoReader(self.segment)
 
     @cached_property

@@ -1,7 +1,7 @@
 """What every index is made of: a builder for the offline half, a reader for the online half, a check for `verify`.
 
-Builders are fed the same stream: the columns of a segment in order, each as one or more pieces of distinct tokens with
-their row counts and, for who wants them, their rows. They finish in the order of the registry, so that a later index
+Builders are fed the same stream: the columns of a segment in order, each as one or more chunks of distinct tokens with
+their row counts and their rows. They finish in the order of the registry, so that a later index
 may build on an earlier one.
 """
 
@@ -23,11 +23,11 @@ NOTHING: Frozen = {}
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Some rows of one column. Pieces of one column follow each other and may share tokens.
+class ColumnChunk:
+    """Some rows of one column. Chunks of one column follow each other and may share tokens.
 
     `codes` are the rows: for each the place of its token in `tokens`, or -1 for null. All columns of a table are cut
-    into pieces at the same rows. Only an index over rows looks at them.
+    into chunks at the same rows. Only indexes over rows read them.
     """
 
     column: int
@@ -37,9 +37,9 @@ class Piece:
 
 
 class Builder(Protocol):
-    """Turns the pieces of one segment's columns into this index's pack."""
+    """Turns the chunks of one segment's columns into this index's pack."""
 
-    def add(self, piece: Piece) -> None: ...
+    def add(self, chunk: ColumnChunk) -> None: ...
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
         """Write the pack; returns counts for the segment's description. `widths`: how many columns each table has."""

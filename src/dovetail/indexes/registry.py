@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dovetail.indexes.josie import JOSIE
-from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE
-from dovetail.indexes.mate import MATE
-from dovetail.indexes.pexeso import PEXESO
-from dovetail.indexes.pieces import PIECES
+from dovetail.indexes.josie.index import JOSIE
+from dovetail.indexes.lsh_ensemble.index import LSH_ENSEMBLE
+from dovetail.indexes.mate.index import MATE
+from dovetail.indexes.pexeso.index import PEXESO
+from dovetail.indexes.pieces.index import PIECES
 from dovetail.indexes.protocol import Index
-from dovetail.indexes.rows import ROWS
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.rows.index import ROWS
+from dovetail.indexes.tokens.index import TOKENS
 
 INDEXES: tuple[Index, ...] = (TOKENS, JOSIE, LSH_ENSEMBLE, ROWS, MATE, PIECES, PEXESO)

@@ -13,7 +13,7 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 
 _HASH_RANGES = 64
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dovetail._storage.directory import newest_manifest
+from dovetail._storage.directory import open_snapshot
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment, SegmentRef
 from dovetail.catalog import records
@@ -17,7 +17,7 @@ from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.statistics import statistics_of
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,19 @@ class Verification:
 def verify_index(path: Path) -> Verification:
     """Read every byte. Goes on after a broken segment, so that all damage is named at once."""
     try:
-        manifest = newest_manifest(path)
+        snapshot = open_snapshot(path)
     except IndexDamaged as damage:
         return Verification(0, 0, 0, 0, (str(damage),))
+    manifest = snapshot.manifest
     problems: list[str] = []
     names: Counter[str] = Counter()
     segments = []
-    for ref in manifest.segments:
+    for segment in snapshot.segments:
         try:
-            segment = Segment(path / "segments", ref)
             problems += _problems_of(segment, names)
             segments.append(segment)
         except (IndexDamaged, FormatMismatch) as damage:
             problems.append(str(damage))
-        except FileNotFoundError as missing:
-            problems.append(f"{Path(str(missing.filename)).relative_to(path)}: the file is missing")
     problems += [f"table {name} is alive {count} times" for name, count in sorted(names.items()) if count > 1]
     if not problems:
         problems += _wrong_statistics(manifest, segments)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dovetail.errors import InputError
 from dovetail.tables.column_names import Names
-from dovetail.transform.transformation import Transformation
+
+if TYPE_CHECKING:
+    from dovetail.transform.transformation import Transformation
 
 METHODS = ("equal", "transform", "similar", "semantic")
 KINDS = ("inner", "left", "right", "outer", "semi", "anti")
@@ -47,7 +50,7 @@ class JoinRequest:
             raise InputError(f"`validate` is {self.validate!r}; it must be one of {', '.join(VALIDATIONS)}.")
         if self.on is not None and self.prefer:
             raise InputError("`on` already names the columns; drop `prefer`.")
-        if self.on is not None and isinstance(self.by, Transformation):
+        if self.on is not None and self.by is not None and not isinstance(self.by, str):
             raise InputError("The transformation already names the columns; drop `on`.")
         if self.prefer is not None and self.by not in (None, "equal"):
             raise InputError(f"`prefer` ranks joins on equal values; drop it or `by={self.by!s}`.")

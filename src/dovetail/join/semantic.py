@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.indexes.pexeso.core import MOST_TAU, Parameters, Space, distance_of, texts_among
-from dovetail.indexes.pexeso.memory import Near, by_rarity
+from dovetail.indexes.pexeso.core import MOST_TAU, Space, VectorParameters, distance_of, texts_among
+from dovetail.indexes.pexeso.query import RangeSearcher, weigh_by_idf
 from dovetail.join.keys import JoinKeys, mapped_keys
 from dovetail.similar.columns import one_to_one
 from dovetail.tables.column_names import Pair
@@ -43,7 +43,7 @@ def semantic_keys(
         raise InputError(
             f"`min_similarity` is {min_similarity:g}; with `by='semantic'` it must be at least {1 - MOST_TAU:g}."
         )
-    space = space or Parameters.chosen().space()
+    space = space or VectorParameters.chosen().space()
     pair = on or _likely_columns(left, right, space)
     if pair is None:
         return None
@@ -66,7 +66,7 @@ def _nearest_within(mine: pa.Array, theirs: pa.Array, space: Space, tau: float) 
     pairs = _equal(mine, theirs)
     texts = [np.flatnonzero(texts_among(side)) for side in (mine, theirs)]
     by_name = texts[1][np.argsort(np.array(theirs.take(pa.array(texts[1])).to_pylist(), object), kind="stable")]
-    queries, others, distances = Near(space.vectors(theirs.take(pa.array(by_name))), space).within(
+    queries, others, distances = RangeSearcher(space.vectors(theirs.take(pa.array(by_name))), space).within(
         space.vectors(mine.take(pa.array(texts[0]))), tau
     )
     equal = {value for value, *_ in pairs}
@@ -82,8 +82,8 @@ def _mutual(mine: pa.Array, theirs: pa.Array, space: Space) -> list[ValuePair]:
     equal = {value for value, *_ in pairs}
     texts = [np.flatnonzero(texts_among(side)) for side in (mine, theirs)]
     one, other = (space.vectors(side.take(pa.array(at))) for side, at in zip((mine, theirs), texts, strict=True))
-    one, other = by_rarity(one, other, space.embedder.dimension)
-    queries, others, distances = Near(other, space).within(one, _SEEN)
+    one, other = weigh_by_idf(one, other, space.embedder.dimension)
+    queries, others, distances = RangeSearcher(other, space).within(one, _SEEN)
     queries, others = texts[0][queries], texts[1][others]
     forth, back = _nearest(queries, others, distances), _nearest(others, queries, distances)
     for value, near in forth.items():
@@ -134,7 +134,7 @@ def _near_columns(left: InputTable, right: InputTable, space: Space) -> list[Pai
     mine, theirs = (_texts(table.columns) for table in (left, right))
     scored = []
     for name, texts in theirs.items():
-        near = Near(space.vectors(texts.sample), space)
+        near = RangeSearcher(space.vectors(texts.sample), space)
         for my_name, my_texts in mine.items():
             queries, others, _ = near.within(space.vectors(my_texts.sample), _FARTHEST)
             scored.append((my_texts.share(queries) * texts.share(others), my_name, name))

@@ -19,7 +19,7 @@ from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.join.request import MAX_ROWS, SUFFIX, kind_of_join
 from dovetail.join.sql import result_names
 from dovetail.lake.layout import Layout, Part
-from dovetail.lake.reader import read, settle, split
+from dovetail.lake.reader import detect_layout, read, split
 from dovetail.normalise import ColumnType, TypeEvidence, decide, normalise
 from dovetail.tables.column_names import Names, column_pairs
 
@@ -88,7 +88,7 @@ class _File:
         if not path.is_file():
             raise InputError(f"There is no file {path}.")
         try:
-            self.layout = settle(path)
+            self.layout = detect_layout(path)
         except UnreadableTable as reason:
             raise InputError(f"{path} cannot be read: {reason}.") from reason
         layout = self.layout.to_json()

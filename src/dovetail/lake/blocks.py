@@ -8,17 +8,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.lake.boundaries import boundary_from, last_boundary, line_end, line_width, rules_of
+from dovetail._types import Array
+from dovetail.errors import UnreadableTable
 from dovetail.lake.encoding import STRAYS, is_utf8
-from dovetail.lake.footer import TAIL_BYTES
+from dovetail.lake.frame import TAIL_BYTES
 from dovetail.lake.layout import Layout, Part
+from dovetail.lake.record_kernels import boundary_from, last_boundary, line_end, line_width
 from dovetail.lake.streams import open_bytes
 
 BLOCK_BYTES = 1 << 23
 LONG_RECORD, LARGEST_RECORD = 1 << 25, 1 << 28
-"""A longer record of several lines is suspected of, or taken for, an open quote, and cut at its first line."""
+"""A longer record of several lines is suspected of, or taken for, an open quote, and cut at its first line.
+
+No record is read beyond the second: a compressed file of a few megabytes may hold a line of any length. Both were
+chosen far above the longest cells of real tables; nothing else depends on them.
+"""
+RECORD_TOO_LONG = f"a row of more than {LARGEST_RECORD >> 20} MB"
 
 
 class Block(NamedTuple):
@@ -76,10 +82,11 @@ def after(chunks: Iterator[bytes], skip: int) -> Iterator[bytes]:
         skip = max(0, skip - len(chunk))
 
 
-def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[Block]:
+def whole_records(chunks: Iterator[bytes], layout: Layout, block_bytes: int = 0) -> Iterator[Block]:
     """Joins and cuts the chunks at ends of records. A text that fits one block is never scanned."""
-    rules = rules_of(layout)
-    rest, wanted = b"", BLOCK_BYTES
+    rules = record_rules(layout)
+    block_bytes = block_bytes or BLOCK_BYTES
+    rest, wanted = b"", block_bytes
     for chunk in chunks:
         rest += chunk
         while len(rest) > wanted:
@@ -87,20 +94,28 @@ def whole_records(chunks: Iterator[bytes], layout: Layout) -> Iterator[Block]:
             cut, strays = last_boundary(data[:wanted], rules)
             if cut == 0 and is_stray(data[:wanted], layout):
                 cut, strays = line_end(data, 0), True
+            if cut == 0 and wanted >= LARGEST_RECORD:
+                raise UnreadableTable(RECORD_TOO_LONG)
             if cut == 0:
                 wanted *= 2
                 continue
             yield Block(rest[:cut], clean=not strays)
-            rest, wanted = rest[cut:], BLOCK_BYTES
-    while len(rest) > BLOCK_BYTES:
-        cut = boundary_from(np.frombuffer(rest, dtype=np.uint8), 0, BLOCK_BYTES, rules)
+            rest, wanted = rest[cut:], block_bytes
+    while len(rest) > block_bytes:
+        cut = boundary_from(np.frombuffer(rest, dtype=np.uint8), 0, block_bytes, rules)
         yield Block(rest[:cut])
         rest = rest[cut:]
     if rest:
         yield Block(rest)
 
 
-def is_stray(data: NDArray[np.uint8], layout: Layout) -> bool:
+def record_rules(layout: Layout) -> Array:
+    """Delimiter, quote, escape (-1: none), width and whether space is skipped, as the kernels take them."""
+    codes = [ord(mark) if mark else -1 for mark in (layout.delimiter, layout.quote, layout.escape)]
+    return np.array([*codes, len(layout.columns), layout.skip_space], dtype=np.int64)
+
+
+def is_stray(data: Array, layout: Layout) -> bool:
     """Whether a record so long is an open quote: its first line is a row of the table, or it is past all limits."""
     if len(data) < LONG_RECORD:
         return False

@@ -12,29 +12,21 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.content import refuse_empty, refuse_other_content
-from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.names import distinct_names
-from dovetail.lake.streams import open_bytes, reasons
+from dovetail.lake.formats import refuse_empty, refuse_other_content
+from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
+from dovetail.lake.streams import ARROW_CONTENT, broken, open_bytes
 from dovetail.lake.strings import bounded, flat_names, string_batch
 
 ROWS_AT_ONCE = 1 << 16
 BYTES_AT_ONCE = 1 << 25
+"""Of one batch as stored. Arbitrary: large enough that the cost of a call does not count."""
+READ_BUFFER = 1 << 20
+"""A column chunk is read piece by piece instead of whole; about a page of Parquet."""
+LARGEST_READ_BATCH = 1 << 28
+"""An Arrow file whose batches are larger on average is mapped: as read, one batch might not fit into memory."""
 
 
-@contextmanager
-def broken(kind: str) -> Iterator[None]:
-    """Turns Arrow's errors into a reason; those of the operating system have theirs already."""
-    with reasons():
-        try:
-            yield
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-                raise
-            raise UnreadableTable(f"broken {kind} file: {str(error).strip().splitlines()[0]}") from error
-
-
-def settle_columnar(path: Path, format: str) -> Layout:
+def detect_columnar(path: Path, format: str) -> Layout:
     with open_bytes(path, "") as file:
         head = file.read(4096)
     refuse_empty(head)
@@ -49,17 +41,32 @@ def settle_columnar(path: Path, format: str) -> Layout:
 
 @contextmanager
 def opened(path: Path, format: str) -> Iterator[tuple[Any, Any]]:
-    """(reader, schema). The reader is a Parquet file, an Arrow file, an Arrow stream or a table (Feather 1)."""
-    with broken("Parquet" if format == "parquet" else "Arrow"), pa.memory_map(str(path)) as file:
-        reader = pq.ParquetFile(file) if format == "parquet" else open_arrow(file, path)
+    """(reader, schema). The reader is a Parquet file, an Arrow file, an Arrow stream or a table (Feather 1).
+
+    Others may truncate a file of the lake at any time, and a process that has it mapped is then killed: so it is read.
+    """
+    with broken("Parquet file" if format == "parquet" else "Arrow file", *ARROW_CONTENT), pa.OSFile(str(path)) as file:
+        reader = open_parquet(file) if format == "parquet" else open_arrow(file, path)
         yield reader, reader.schema_arrow if format == "parquet" else reader.schema
+
+
+def open_parquet(file: Any) -> Any:
+    """Texts that are stored as a dictionary stay one: written out, a small file's texts may exceed all memory."""
+    about = pq.read_metadata(file)
+    columns = [about.schema.column(number) for number in range(about.num_columns)]
+    texts = [c.path for c in columns if c.physical_type == "BYTE_ARRAY" and "." not in c.path]
+    return pq.ParquetFile(file, metadata=about, read_dictionary=texts, buffer_size=READ_BUFFER, pre_buffer=False)
 
 
 def open_arrow(file: Any, path: Path) -> Any:
     magic = file.read(6)
     file.seek(0)
     if magic == b"ARROW1":
-        return pa.ipc.open_file(file)
+        reader = pa.ipc.open_file(file)
+        if file.size() > LARGEST_READ_BATCH * max(1, reader.num_record_batches):
+            # Larger than memory, perhaps, so that mapping is the lesser risk: the run survives the death of a worker.
+            return pa.ipc.open_file(pa.memory_map(str(path)))
+        return reader
     if magic.startswith(b"FEA1"):
         return pa.feather.read_table(path)
     return pa.ipc.open_stream(file)
@@ -69,14 +76,10 @@ def read_columnar(path: Path, layout: Layout, part: Part, counter: RowCounter) -
     with opened(path, layout.format) as (reader, _):
         batches = parquet_batches(reader, part) if layout.format == "parquet" else arrow_batches(reader, part)
         for batch in batches:
-            for piece in slices(batch):
-                counter.rows += piece.num_rows
-                yield from bounded(string_batch(piece, layout.columns))
-
-
-def slices(batch: Any) -> Iterator[Any]:
-    for start in range(0, max(batch.num_rows, 1), ROWS_AT_ONCE):
-        yield batch.slice(start, ROWS_AT_ONCE)
+            for start in range(0, max(batch.num_rows, 1), ROWS_AT_ONCE):
+                for piece in bounded(batch.slice(start, ROWS_AT_ONCE)):
+                    counter.rows += piece.num_rows
+                    yield string_batch(piece, layout.columns)
 
 
 def parquet_batches(reader: Any, part: Part) -> Iterator[Any]:
@@ -85,7 +88,12 @@ def parquet_batches(reader: Any, part: Part) -> Iterator[Any]:
         about = reader.metadata.row_group(group)
         wide = max(1, about.total_byte_size // max(1, about.num_rows))
         rows = max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // wide))
-        yield from reader.iter_batches(batch_size=rows, row_groups=[group], use_threads=False)
+        found = 0
+        for batch in reader.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
+            found += batch.num_rows
+            yield batch
+        if found != about.num_rows:  # Arrow's reader takes a file that was cut off meanwhile for one that ends
+            raise UnreadableTable(f"broken Parquet file: {found:,} rows of {about.num_rows:,}")
 
 
 def arrow_batches(reader: Any, part: Part) -> Iterator[Any]:
@@ -96,11 +104,13 @@ def arrow_batches(reader: Any, part: Part) -> Iterator[Any]:
 
 
 def split_columnar(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
+    """By row groups, whose sizes the footer tells, or by batches, which are taken for equally large."""
     with opened(path, layout.format) as (reader, _):
         if layout.format == "parquet":
             sizes = [reader.metadata.row_group(i).total_byte_size for i in range(reader.num_row_groups)]
         elif isinstance(reader, pa.ipc.RecordBatchFileReader):
-            sizes = [reader.get_batch(i).nbytes for i in range(reader.num_record_batches)]
+            number = reader.num_record_batches
+            sizes = [path.stat().st_size // number] * number
         else:
             sizes = []
     return grouped(sizes, target_bytes)

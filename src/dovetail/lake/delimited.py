@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import mmap
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
-import numpy as np
 import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.blocks import text_blocks
-from dovetail.lake.boundaries import boundary_from, rules_of
-from dovetail.lake.content import refuse_empty, refuse_other_content, refuse_prose
+from dovetail.lake.blocks import BLOCK_BYTES, raw_chunks, text_blocks, whole_records
+from dovetail.lake.dialect import Dialect, DialectOverride
 from dovetail.lake.encoding import STRAYS, encoding_of, is_single_byte, is_utf8
-from dovetail.lake.footer import TAIL_BYTES, without_footer
-from dovetail.lake.frame import frame_of, sep_hint
-from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.names import distinct_names
-from dovetail.lake.override import DialectOverride
+from dovetail.lake.formats import refuse_empty, refuse_other_content, refuse_prose
+from dovetail.lake.frame import TAIL_BYTES, frame_of, sep_hint, without_footer
+from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.parse import BlockParser
-from dovetail.lake.sniff import Dialect, sniff
-from dovetail.lake.streams import open_bytes, read_fully, reasons
+from dovetail.lake.sniff import sniff
+from dovetail.lake.streams import open_bytes, read_fully
 
 HEAD_BYTES = 1 << 18
 LARGEST_HEAD = 1 << 26
@@ -31,7 +27,7 @@ ENOUGH_LINES = 3
 NEW_LINE = re.compile(rb"\r\n|\n|\r")
 
 
-def settle_delimited(path: Path, compression: str, suffix: str, override: DialectOverride) -> Layout:
+def detect_delimited(path: Path, compression: str, suffix: str, override: DialectOverride) -> Layout:
     head, complete = read_head(path, compression)
     refuse_empty(head)
     encoding = override.encoding or encoding_of(head, complete)
@@ -67,8 +63,11 @@ def read_head(path: Path, compression: str) -> tuple[bytes, bool]:
             head += read_fully(file, wanted - len(head))
             if len(head) < wanted:
                 return head, True
-            if wanted >= LARGEST_HEAD or head.count(b"\n") + head.count(b"\r") >= ENOUGH_LINES:
+            lines = head.count(b"\n") + head.count(b"\r")
+            if lines >= ENOUGH_LINES or (lines and wanted >= LARGEST_HEAD):
                 return head, False
+            if wanted >= LARGEST_HEAD:
+                raise UnreadableTable(f"a first line of more than {LARGEST_HEAD >> 20} MB")
             wanted *= 4
 
 
@@ -110,37 +109,42 @@ def read_delimited(path: Path, layout: Layout, part: Part, counter: RowCounter) 
     parser = BlockParser(layout, counter)
     for block in text_blocks(path, layout, part):
         data = without_footer(block.data, layout) if block.last else block.data
-        yield parser.parse(data, block.clean)
+        yield from parser.parse(data, block.clean)
 
 
 def split_delimited(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
     """Byte ranges of whole records, where a byte offset has a meaning: not inside gz, zst or UTF-16."""
     if layout.compression or not (is_utf8(layout.encoding) or is_single_byte(layout.encoding)):
         return [Part()]
-    with reasons(), path.open("rb") as file:
-        size = path.stat().st_size
-        if size <= target_bytes:
-            return [Part()]
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            cuts = record_cuts(np.frombuffer(mapped, dtype=np.uint8), raw_body(mapped, layout), layout, target_bytes)
+    size = path.stat().st_size
+    if size <= target_bytes:
+        return [Part()]
+    with open_bytes(path, "") as file:
+        body = raw_body(file, layout)
+        file.seek(body)
+        cuts = record_cuts(raw_chunks(file, None), layout, body, size, max(target_bytes, TAIL_BYTES))
     edges = [0, *cuts]
     return [Part(start, stop) for start, stop in zip(edges, [*cuts, None], strict=True)]
 
 
-def raw_body(mapped: mmap.mmap, layout: Layout) -> int:
+def raw_body(file: BinaryIO, layout: Layout) -> int:
     """The body's offset in the file's own bytes: in a single-byte encoding a character is a byte."""
     if is_utf8(layout.encoding):
         return layout.body + (3 if layout.encoding == "utf-8-sig" else 0)
-    text = mapped[: layout.body].decode(layout.encoding, errors=STRAYS)
+    text = file.read(layout.body).decode(layout.encoding, errors=STRAYS)
     return len(text.encode("utf-8")[: layout.body].decode("utf-8", errors="ignore"))
 
 
-def record_cuts(data: np.ndarray[tuple[int], np.dtype[np.uint8]], start: int, layout: Layout, target: int) -> list[int]:
-    """Cuts about `target` bytes apart. The last part keeps any footnotes whole."""
-    rules = rules_of(layout)
+def record_cuts(chunks: Iterator[bytes], layout: Layout, body: int, size: int, target: int) -> list[int]:
+    """Ends of records about `target` bytes apart. The last part keeps any footnotes whole."""
+    block_bytes = min(BLOCK_BYTES, target // 4)
     cuts: list[int] = []
-    while True:
-        start = boundary_from(data, start, start + max(target, TAIL_BYTES), rules)
-        if start >= data.size - TAIL_BYTES:
-            return cuts
-        cuts.append(int(start))
+    end = last = body
+    for block in whole_records(chunks, layout, block_bytes):
+        end += len(block.data)
+        if end >= size - TAIL_BYTES:
+            break
+        if end - last >= target:
+            cuts.append(end)
+            last = end
+    return cuts

@@ -9,8 +9,6 @@ from __future__ import annotations
 import codecs
 import re
 
-import chardet
-
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -102,6 +100,8 @@ def detected(head: bytes) -> str:
 
     A rare codec needs evidence: on a handful of accents a detector's guess is worth less than the common answer.
     """
+    import chardet  # most files are UTF-8 and need no detector
+
     lines = [line for line in re.split(rb"[\r\n]+", head) if not line.isascii()]
     found = chardet.detect(b"\n".join(lines)[:DETECT_BYTES])["encoding"]
     try:

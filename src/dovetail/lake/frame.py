@@ -5,22 +5,19 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 
-from dovetail.lake.shapes import pattern_of, shape_of
-from dovetail.lake.sniff import Dialect, NumberedRow
+from dovetail.lake.dialect import Dialect, NumberedRow
+from dovetail.lake.header import has_header
+from dovetail.lake.layout import Layout
 
 SEP_HINT = re.compile(r'"?sep=(.)"?\s*$', re.IGNORECASE)
 COMMENT_MARKS = ("#", "%", "//")
 ROWS_LOOKED_AT, LINES_LOOKED_AT = 100, 1000
-ROWS_THAT_VOTE, COLUMNS_THAT_VOTE = 40, 200
+ROWS_THAT_VOTE = 40
 ROWS_FOR_A_COLUMN = 10
-SAME = 0.8
-"""The share of a column's cells that must agree before the column says anything about its header."""
-PLAIN_WORD = re.compile(r"A?a*$")
-TYPED = ("whole", "number", "date", "time", "link")
 
 
 @dataclass(frozen=True)
@@ -134,62 +131,67 @@ def filled(cells: Sequence[str]) -> int:
     return sum(bool(cell.strip()) for cell in cells)
 
 
-def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
-    """Whether the first row names the columns. Each column whose cells agree in kind votes; a tie means yes.
+TAIL_BYTES = 1 << 14
+NOTE = re.compile(
+    r"\W{0,2}((sources?|notes?|footnotes?|see|last updated|updated|generated)\b|\(?\d\)|[*†‡©])",
+    re.IGNORECASE,
+)
+MANY_WORDS = 8
 
-    A first cell of the column's own kind speaks for data, another kind for a name. Numbers that count up (years, column
-    numbers) are names.
+
+def without_footer(block: bytes, layout: Layout) -> bytes:
+    """`block`, the end of a file's text, without the notes after its last data row.
+
+    Notes are rows much narrower than the table. A blank line before them is proof enough; without one they must also
+    read like notes, because a data row may have lost its last cells.
     """
-    if not below:
-        return True
-    labels = are_labels(first)
-    names = data = 0.0
-    for position, cell in enumerate(first[:COLUMNS_THAT_VOTE]):
-        if not cell.strip():
+    width = len(layout.columns)
+    cut, blank = len(block), f" \t{layout.delimiter}{layout.quote}"
+    all_notes = separated = True
+    for start, text in lines_from_end(block) if width > 1 else ():
+        if not text.strip(blank) and not is_cell_end(text, layout):
+            separated = True
+            cut = start if cut < len(block) else cut
             continue
-        verdict = fits(cell, [row[position] for row in below if row[position].strip()])
-        if labels and shape_of(cell) == "whole":
-            verdict = -1.0
-        names -= min(verdict, 0.0)
-        data += max(verdict, 0.0)
-    return data < 1 or names >= data
+        note = reads_like_note(text)
+        if not is_narrow(text, layout, width) or (separated and cut < len(block) and not note):
+            return block[:cut] if separated or all_notes else block
+        cut, all_notes, separated = start, all_notes and note, False
+    return block  # no row of the table in sight: this is no footer but something else
 
 
-def are_labels(cells: Sequence[str]) -> bool:
-    """Whether the whole numbers among the cells count (0, 1, 2 …) or are years in order: names, though numbers."""
-    numbers = [int(cell) for cell in cells if shape_of(cell) == "whole"]
-    steps = {after - before for before, after in pairwise(numbers)}
-    if len(numbers) < 2 or 0 in steps:
+def lines_from_end(block: bytes) -> Iterator[tuple[int, str]]:
+    """(where it starts, text) of the block's lines, the last first, as far back as footnotes may reach."""
+    end = len(block)
+    limit = max(0, end - TAIL_BYTES)
+    while end > limit:
+        inner = end - 2 if block[end - 2 : end] == b"\r\n" else end - 1 if block[end - 1] in b"\r\n" else end
+        start = max(block.rfind(b"\n", limit, inner), block.rfind(b"\r", limit, inner)) + 1
+        if start == 0 and limit:
+            return
+        yield start, block[start:inner].decode("utf-8", errors="replace")
+        end = start
+
+
+def is_narrow(text: str, layout: Layout, width: int) -> bool:
+    if is_cell_end(text, layout):
         return False
-    ordered = min(steps) > 0 or max(steps) < 0
-    return len(steps) == 1 or (ordered and all(1500 <= number <= 2100 for number in numbers))
+    dialect = Dialect(layout.delimiter, layout.quote, layout.escape, layout.skip_space)
+    cells = next(iter(dialect.rows(text)), [])
+    filled = sum(bool(cell.strip()) for cell in cells)
+    if not cells or not cells[0].strip():
+        return False
+    return filled <= width / 2 if len(cells) < width else filled == 1 and width > 2 and bool(NOTE.match(text))
 
 
-def fits(cell: str, column: Sequence[str]) -> float:
-    """From 1 (of the kind that the column's cells agree on) to -1 (of another kind); 0 where they agree on none."""
-    if not column:
-        return 0.0
-    shapes = Counter(map(shape_of, column))
-    usual, count = shapes.most_common(1)[0]
-    shape = shape_of(cell)
-    if shapes["whole"] + shapes["number"] >= SAME * len(column):
-        return 1.0 if shape in ("whole", "number") and (shape == usual or shapes[shape] * 10 >= len(column)) else -1.0
-    if count < SAME * len(column):
-        return 0.0
-    if usual in TYPED:
-        return 1.0 if shape == usual else -1.0
-    return fits_pattern(cell, column) if len(column) > 2 else 0.0
+def is_cell_end(text: str, layout: Layout) -> bool:
+    """Whether a line may close a quoted cell of several lines: going up, that is where the data begins."""
+    if not layout.quote:
+        return False
+    if layout.escape:
+        text = text.replace(layout.escape + layout.quote, "")
+    return text.count(layout.quote) % 2 == 1
 
 
-def fits_pattern(cell: str, column: Sequence[str]) -> float:
-    """For columns of codes alike (`AF`, `de_DE`, `A-17`), and for case: a small `name` above `Capital` values.
-
-    Codes of letters only speak half as loud, because a name may look the same (`ID`, `ISO`).
-    """
-    patterns = Counter(map(pattern_of, column))
-    usual, count = patterns.most_common(1)[0]
-    if count >= 0.95 * len(column) and not PLAIN_WORD.match(usual):
-        weight = 0.5 if set(usual) == {"A"} else 1.0
-        return weight if pattern_of(cell) == usual else -1.0
-    capitals = sum(value.strip()[0].isupper() for value in column)
-    return -1.0 if capitals >= 0.95 * len(column) and cell.strip()[0].islower() else 0.0
+def reads_like_note(text: str) -> bool:
+    return bool(NOTE.match(text)) or len(text.split()) >= MANY_WORDS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.blocks import raw_chunks, transcoded
-from dovetail.lake.content import refuse_empty
+from dovetail.lake.blocks import LARGEST_RECORD, RECORD_TOO_LONG, raw_chunks, transcoded
 from dovetail.lake.encoding import STRAYS, encoding_of, is_utf8
-from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.names import distinct_names
-from dovetail.lake.streams import open_bytes, read_fully, reasons
+from dovetail.lake.formats import refuse_empty
+from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
+from dovetail.lake.streams import open_bytes, read_fully
 from dovetail.lake.strings import json_text
 
 HEAD_BYTES = 1 << 23
@@ -35,7 +33,7 @@ class Written(float):
     text: str
 
 
-def settle_jsonl(path: Path, compression: str) -> Layout:
+def detect_jsonl(path: Path, compression: str) -> Layout:
     """The columns are all keys in the first 8 MB and, in a larger file, in probes spread over the rest."""
     with open_bytes(path, compression) as file:
         head = read_fully(file, HEAD_BYTES)
@@ -69,7 +67,7 @@ def spread_probes(file: Any, size: int) -> list[str]:
 def parsed(line: str, number: int) -> Any:
     try:
         return json.loads(line, parse_float=Written)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # a line of brackets alone nests too deep
         where = f" in line {number}" if number else ""
         raise UnreadableTable(f"broken JSON lines{where}: {error}") from error
 
@@ -139,6 +137,8 @@ def text_lines(path: Path, layout: Layout, part: Part) -> Iterator[str]:
         for chunk in raw if is_utf8(layout.encoding) else transcoded(raw, layout.encoding):
             first, *rest = chunk.split(b"\n")
             pieces.append(first)
+            if not rest and sum(map(len, pieces)) > LARGEST_RECORD:
+                raise UnreadableTable(RECORD_TOO_LONG)
             for line in rest:
                 yield b"".join(pieces).decode("utf-8", errors=STRAYS).removeprefix("\ufeff")
                 pieces = [line]
@@ -149,11 +149,12 @@ def split_jsonl(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
     if layout.compression or not is_utf8(layout.encoding):
         return [Part()]
     edges = [0]
-    with reasons(), path.open("rb") as file:
-        size = path.stat().st_size
-        if size <= target_bytes:
-            return [Part()]
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            while (found := mapped.find(b"\n", edges[-1] + target_bytes)) >= 0 and found + 1 < size:
-                edges.append(found + 1)
+    size = path.stat().st_size
+    with open_bytes(path, "") as file:
+        while edges[-1] + target_bytes < size:
+            file.seek(edges[-1] + target_bytes)
+            file.readline(LARGEST_RECORD)
+            if file.tell() >= size:
+                break
+            edges.append(file.tell())
     return [Part(start, stop) for start, stop in zip(edges, [*edges[1:], None], strict=True)]

@@ -1,7 +1,8 @@
 """Which tables there are: walks a lake's root without reading any file.
 
-Nothing outside the root is ever read: links are not followed. A link that points into the lake would name a table a
-second time, and one that points out of it is refused.
+Nothing outside the root is ever read. A link to a table that is listed by itself would name it a second time, and is
+left out; a link to a file inside the root that is not (hidden, of another suffix, not wanted) is a table of its own.
+Whatever else a link points to is listed with the reason why it is not read.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dovetail.errors import InputError
 from dovetail.lake.formats import format_of
+
+LEAVES = "link that leaves the lake"
+HIDDEN = "link into a hidden folder"
+BROKEN = "broken link"
 
 
 @dataclass(frozen=True)
@@ -89,30 +94,32 @@ def fingerprint(status: os.stat_result, readable: bool, dialect: str) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
 
 
-def is_unchanged(path: str, mark: str) -> bool:
+def is_unchanged(path: str, before: str) -> bool:
     """Whether the file at `path` is still the one that was given this fingerprint."""
     try:
         status = Path(path).stat()
     except FileNotFoundError:
         return False
-    return mark.startswith(f"{status.st_size}-{status.st_mtime_ns}-")
+    return before.startswith(f"{status.st_size}-{status.st_mtime_ns}-")
 
 
-def list_lake(roots: Iterable[Root]) -> dict[str, TableFile]:
-    """Every file that may be a table, or would be one if it could be read, by its id."""
+def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
+    """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave."""
     files = {}
     for root in roots:
         if not Path(root.path).is_dir():
             raise InputError(f"The lake's folder {root.path} is not there. Is its disk mounted?")
-        for path, refused in _walk(root):
+        for path, refused in _walk(root, skip):
             name = path.relative_to(root.path).as_posix().encode("utf-8", "backslashreplace").decode()
             if _is_wanted(root, name):
                 file = _table_file(root, path, name, refused)
+                if file.table in files:
+                    raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
                 files[file.table] = file
     return files
 
 
-def _walk(root: Root) -> Iterator[tuple[Path, str]]:
+def _walk(root: Root, skip: Callable[[Path], bool]) -> Iterator[tuple[Path, str]]:
     """The paths under a root, each with the reason to refuse it, or none."""
     unlisted: list[tuple[Path, str]] = []
 
@@ -124,24 +131,44 @@ def _walk(root: Root) -> Iterator[tuple[Path, str]]:
         folders = [(root.path, [], [root.pattern_as_name])]
     for folder, subfolders, names in folders:
         for name in subfolders:
-            if _leaves(Path(folder, name), root):
-                yield Path(folder, name), "link that leaves the lake"
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+            path = Path(folder, name)
+            if path.is_symlink() and not name.startswith(".") and (refused := _folder_link(path, root)):
+                yield path, refused
+        subfolders[:] = sorted(n for n in subfolders if not (n.startswith(".") or skip(Path(folder, n))))
         for name in sorted(names):
             path = Path(folder, name)
             if name.startswith(".") or not format_of(name):
                 continue
-            if _leaves(path, root):
-                yield path, "link that leaves the lake"
-            elif not path.is_symlink():
-                yield path, ""
+            reason = _file_link(path, root) if path.is_symlink() else ""
+            if reason is not None:
+                yield path, reason
         yield from unlisted
         unlisted.clear()
     yield from unlisted
 
 
-def _leaves(path: Path, root: Root) -> bool:
-    return path.is_symlink() and not path.resolve().is_relative_to(root.path)
+def _folder_link(path: Path, root: Root) -> str:
+    """Why a link to a folder is not followed; nothing where the folder is listed by itself."""
+    target = Path(os.path.realpath(path))  # unlike resolve, it survives loops
+    if not target.is_relative_to(root.path):
+        return LEAVES
+    return HIDDEN if _is_hidden(target, root) else ""
+
+
+def _file_link(path: Path, root: Root) -> str | None:
+    """Why a link to a file is refused: nothing where it is read, None where its target is listed by itself."""
+    target = Path(os.path.realpath(path))  # unlike resolve, it survives loops
+    if not target.is_relative_to(root.path):
+        return LEAVES
+    if not target.exists():
+        return BROKEN
+    name = target.relative_to(root.path).as_posix()
+    listed = not _is_hidden(target, root) and format_of(target.name) is not None and _is_wanted(root, name)
+    return None if listed else ""
+
+
+def _is_hidden(path: Path, root: Root) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(root.path).parts)
 
 
 def _is_wanted(root: Root, name: str) -> bool:
@@ -159,9 +186,9 @@ def _table_file(root: Root, path: Path, name: str, refused: str) -> TableFile:
             status = path.stat()
             if path.is_file():
                 readable = os.access(path, os.R_OK)
-                mark = fingerprint(status, readable, dialect)
                 str(path).encode()
-                return TableFile(root.prefix + name, str(path), status.st_size, mark, dialect)
+                current = fingerprint(status, readable, dialect)
+                return TableFile(root.prefix + name, str(path), status.st_size, current, dialect)
             refused = "not a regular file"
         except FileNotFoundError:
             refused = "vanished"

@@ -2,7 +2,7 @@
 
 Both give the same table on regular text (a property test says so). Which one runs is decided for each block: small
 blocks go to csv, which has less overhead, large ones to Arrow, which hands back the rows that do not fit. A result is
-trusted where it has one row for each line; where cells may span lines, the records are checked against `boundaries`.
+trusted where it has one row for each line; where cells may span lines, the records are checked by `record_kernels`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,27 @@ import gc
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, islice, repeat
+from itertools import chain, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from dovetail.lake.boundaries import record_starts, rules_of
+from dovetail.lake.blocks import record_rules
+from dovetail.lake.dialect import Dialect
 from dovetail.lake.encoding import STRAYS
 from dovetail.lake.frame import is_comment
 from dovetail.lake.layout import Layout, RowCounter
-from dovetail.lake.sniff import Dialect
+from dovetail.lake.record_kernels import record_starts
 
 ARROW_FROM = 1 << 16
 """Below this many bytes the csv module is faster than a call of Arrow's parser."""
 
 ARROW_BLOCK = 1 << 20
 """Arrow's own unit of work; a longer record goes to the csv module."""
+CELLS_AT_ONCE = 1 << 24
+"""Twice the cells that an ordinary block can hold, each with a delimiter: 64 MB of Arrow's offsets."""
 LF = 10
 LEFT_OUT = -1
 
@@ -69,8 +72,22 @@ class BlockParser:
         """`\\N`, a database's null, which the parsers would turn into `N` where the backslash escapes."""
         self.schema = pa.schema([(name, pa.string()) for name in layout.columns])
 
-    def parse(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
-        """One batch from a block of whole records. `clean`: no stray quotes, as the caller knows."""
+    def parse(self, block: bytes, clean: bool = False) -> Iterator[pa.RecordBatch]:
+        """Batches from a block of whole records. `clean`: no stray quotes, as the caller knows.
+
+        Rows that lack most cells are filled up, so that a small block can make a huge batch: it is cut before.
+        """
+        lines = block.count(b"\n") + block.count(b"\r") + 1
+        if lines * self.width <= CELLS_AT_ONCE:
+            yield self.parse_whole(block, clean)
+            return
+        starts = record_starts(np.frombuffer(block, dtype=np.uint8), record_rules(self.layout), True)[0].tolist()
+        step = max(1, CELLS_AT_ONCE // self.width)
+        edges = [*starts[:-1:step], starts[-1]]
+        for start, end in pairwise(edges):
+            yield self.parse_whole(block[start:end], clean)
+
+    def parse_whole(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
         block = mended(block)
         if self.layout.escape == "\\":
             block = self.null_mark.sub(rb"\\\\N", block)
@@ -139,7 +156,7 @@ class BlockParser:
         lines = np.count_nonzero(data == LF) + (block[-1:] != b"\n")
         if lines == rows and b"\r" not in block:
             data = data[block.rfind(b"\n", 0, len(block) - 1) + 1 :]
-        return bool(record_starts(data, rules_of(self.layout), True)[1].any())
+        return bool(record_starts(data, record_rules(self.layout), True)[1].any())
 
     def by_csv(self, block: bytes, clean: bool = False) -> pa.RecordBatch:
         with collector_paused():
@@ -154,7 +171,7 @@ class BlockParser:
 
     def mended_rows(self, block: bytes) -> list[Row]:
         """Rows by record, those with a stray quote read with quotes as plain characters."""
-        starts, literal = record_starts(np.frombuffer(block, dtype=np.uint8), rules_of(self.layout), True)
+        starts, literal = record_starts(np.frombuffer(block, dtype=np.uint8), record_rules(self.layout), True)
         plain = Dialect(self.layout.delimiter, quote="")
         rows: list[Row] = []
         done = 0

@@ -1,4 +1,4 @@
-"""Table files in, Arrow record batches of raw strings out: `settle` once, then `read` whole or by `split`'s parts."""
+"""Table files in, Arrow record batches of raw strings out: `detect_layout` once, then `read` it whole or by parts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.columnar import read_columnar, settle_columnar, split_columnar
-from dovetail.lake.delimited import read_delimited, settle_delimited, split_delimited
+from dovetail.lake.columnar import detect_columnar, read_columnar, split_columnar
+from dovetail.lake.delimited import detect_delimited, read_delimited, split_delimited
+from dovetail.lake.dialect import DialectOverride, parse_override
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, format_of, split_suffix
-from dovetail.lake.jsonl import read_jsonl, settle_jsonl, split_jsonl
+from dovetail.lake.jsonl import detect_jsonl, read_jsonl, split_jsonl
 from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.override import DialectOverride, parse_override
-from dovetail.lake.streams import compression_of
+from dovetail.lake.streams import compression_of, reasons
 
-__all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "parse_override", "read", "settle", "split"]
+__all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "detect_layout", "parse_override", "read", "split"]
 
 READERS = {"delimited": read_delimited, "jsonl": read_jsonl, "parquet": read_columnar, "arrow": read_columnar}
 SPLITTERS = {
@@ -27,18 +27,19 @@ SPLITTERS = {
 }
 
 
-def settle(path: Path, override: DialectOverride | None = None) -> Layout:
+def detect_layout(path: Path, override: DialectOverride | None = None) -> Layout:
     """Everything that reading needs to know about a file. Raises `UnreadableTable` with the reason."""
     found = format_of(path.name)
     if found is None:
         raise UnreadableTable(f"not a table by its name: {path.suffix or 'no suffix'}")
     format, compression = found
-    if format in ("parquet", "arrow"):
-        return settle_columnar(path, format)
-    compression = compression or compression_of(path)
-    if format == "jsonl":
-        return settle_jsonl(path, compression)
-    return settle_delimited(path, compression, text_suffix(path.name), override or DialectOverride())
+    with reasons():
+        if format in ("parquet", "arrow"):
+            return detect_columnar(path, format)
+        compression = compression or compression_of(path)
+        if format == "jsonl":
+            return detect_jsonl(path, compression)
+        return detect_delimited(path, compression, text_suffix(path.name), override or DialectOverride())
 
 
 def text_suffix(name: str) -> str:
@@ -54,9 +55,11 @@ def read(
 
     Memory stays bounded whatever the file's size. `counter`, where given, is kept up to date while the batches come.
     """
-    return READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
+    with reasons():
+        yield from READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
 
 
 def split(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
     """Parts of about `target_bytes` whose rows, in order, are exactly the rows of the whole."""
-    return SPLITTERS[layout.format](path, layout, target_bytes)
+    with reasons():
+        return SPLITTERS[layout.format](path, layout, target_bytes)

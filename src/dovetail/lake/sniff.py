@@ -7,19 +7,15 @@ cells do not hold what delimiters leave behind (outer spaces, other delimiters).
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
-from typing import Any
 
-from dovetail.lake.shapes import shape_of
-
-csv.field_size_limit(sys.maxsize)  # the module's own limit of 128 KB would refuse tables with long cells
+from dovetail.lake.dialect import Dialect
+from dovetail.lake.header import shape_of
 
 PRIOR = {
     ",": 1.0,
@@ -46,65 +42,6 @@ SEALED = 0.7
 """The least evenness where quotes stand on both sides of the delimiter in row after row: ragged, but no doubt."""
 ENOUGH = 0.2
 """A score below this is no table of several columns."""
-
-
-NumberedRow = tuple[int, int, list[str]]
-
-
-@dataclass(frozen=True)
-class Dialect:
-    delimiter: str = ","
-    quote: str = '"'
-    escape: str = ""
-    skip_space: bool = False
-
-    def reader(self, lines: Iterable[str], strict: bool = False) -> Any:
-        """The csv module's reader of this dialect."""
-        return csv.reader(
-            lines,
-            delimiter=self.delimiter,
-            quotechar=self.quote or None,
-            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
-            escapechar=self.escape or None,
-            skipinitialspace=self.skip_space,
-            strict=strict,
-        )
-
-    def rows(self, text: str) -> Iterator[list[str]]:
-        """The rows of `text`, blank lines as empty lists."""
-        rows: Iterator[list[str]] = self.reader(io.StringIO(text, newline=""))
-        return rows
-
-    def numbered_rows(self, lines: list[str]) -> Iterator[NumberedRow]:
-        """(first line, one past the last line, cells) of each record that is not blank.
-
-        For samples: a record that does not end well is read again as one line, so that a stray quote at the top
-        of a file does not hide the rest of it.
-        """
-        start = width = 0
-        while start < len(lines):
-            reader = self.reader(islice(lines, start, None), strict=True)
-            first = start
-            try:
-                for cells in reader:
-                    end = first + reader.line_num
-                    if len(cells) > 1 or (cells and cells[0].strip()):
-                        yield start, end, cells
-                        width = width or len(cells)
-                    start = end
-            except csv.Error:
-                cells = self.one_line(lines[start])
-                if width and len(cells) != width and first + reader.line_num == len(lines):
-                    return  # not a stray quote but a cell that goes on beyond the sample
-                yield start, start + 1, cells
-                start += 1
-
-    def one_line(self, line: str) -> list[str]:
-        """The cells of a line that has stray quotes: as csv takes them, or literally where one does not close."""
-        cells: list[str] = next(self.reader([line]), [])
-        if cells and cells[-1].endswith(("\n", "\r")):
-            cells = line.rstrip("\r\n").split(self.delimiter)
-        return cells
 
 
 def sample_of(text: str) -> list[str]:

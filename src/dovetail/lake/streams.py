@@ -1,7 +1,13 @@
-"""Opening files as streams of bytes, with every failure turned into a short reason."""
+"""Opening files as streams of bytes, and what each failure means: a bad file, a fault that may pass, or a bug.
+
+`reasons` tells the three apart by the type of the exception. What the file is to blame for becomes `UnreadableTable`,
+what may pass becomes `TemporarilyUnreadable`, and any other exception is a bug of ours and goes on as it is.
+"""
 
 from __future__ import annotations
 
+import csv
+import errno
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -11,49 +17,67 @@ from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from dovetail.errors import UnreadableTable
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+LASTING = frozenset({errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR, errno.EOVERFLOW})
+"""What the operating system says of the path itself. Whatever else it says (EIO, EMFILE, ESTALE …) may pass."""
+ARROW_CONTENT = (
+    pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.lib.ArrowCapacityError, pa.lib.ArrowSerializationError,
+)  # fmt: skip
+"""What Arrow raises about the bytes that it is given."""
 
 
 @contextmanager
 def reasons() -> Iterator[None]:
-    """Turns what the operating system and the decompressors raise into `UnreadableTable`."""
+    """Turns what the operating system and the parsers raise into `UnreadableTable`, with a short reason."""
     try:
         yield
     except FileNotFoundError:
         raise UnreadableTable("vanished") from None
     except PermissionError:
         raise UnreadableTable("permission denied") from None
-    except IsADirectoryError:
-        raise UnreadableTable("a directory, not a file") from None
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise UnreadableTable(f"broken gzip stream: {error}") from error
+    except MemoryError as error:
+        raise TemporarilyUnreadable("cannot be read now: out of memory") from error
     except OSError as error:
-        raise UnreadableTable(f"cannot be read: {error.strerror or error}") from error
+        if error.errno in LASTING:
+            raise UnreadableTable(f"cannot be read: {error.strerror}") from error
+        raise TemporarilyUnreadable(f"cannot be read now: {error.strerror or error}") from error
+    except (UnicodeError, csv.Error, *ARROW_CONTENT) as error:
+        raise UnreadableTable(f"broken content: {first_line(error)}") from error
+
+
+@contextmanager
+def broken(what: str, *types: type[Exception]) -> Iterator[None]:
+    """Turns these errors of a decoder, and those that Arrow raises as an OSError without a number, into a reason."""
+    try:
+        yield
+    except types as error:
+        raise UnreadableTable(f"broken {what}: {first_line(error)}") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise UnreadableTable(f"broken {what}: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @contextmanager
 def open_bytes(path: Path, compression: str) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed. Only an uncompressed stream can seek."""
-    with reasons(), path.open("rb") as file:
+    with path.open("rb") as file:
         if compression == "gz":
-            yield cast(BinaryIO, gzip.GzipFile(fileobj=file))
+            with broken("gzip stream", zlib.error, EOFError):
+                yield cast(BinaryIO, gzip.GzipFile(fileobj=file))
         elif compression == "zst":
-            with broken_zstd():
+            # Arrow's decompressor, unlike zstandard's stream reader, tells a stream that is cut off from one that ends.
+            with broken("zstd stream"):
                 yield cast(BinaryIO, pa.CompressedInputStream(file, "zstd"))
         else:
             yield file
-
-
-@contextmanager
-def broken_zstd() -> Iterator[None]:
-    """Arrow's decompressor, unlike zstandard's stream reader, tells a stream that is cut off from one that ends."""
-    try:
-        yield
-    except OSError as error:
-        raise UnreadableTable(f"broken zstd stream: {error}") from error
 
 
 def compression_of(path: Path) -> str:

@@ -98,10 +98,24 @@ BATCH_BYTES = 1 << 26
 
 
 def bounded(batch: Any) -> Iterator[Any]:
-    """The batch in slices of at most about 64 MB; a larger row stays whole."""
-    if batch.nbytes <= BATCH_BYTES or batch.num_rows < 2:
+    """The batch in slices of at most about 64 MB, dictionaries written out; a larger row stays whole."""
+    if batch.num_rows < 2 or written_bytes(batch) <= BATCH_BYTES:
         yield batch
         return
     half = batch.num_rows // 2
     yield from bounded(batch.slice(0, half))
     yield from bounded(batch.slice(half))
+
+
+def written_bytes(batch: Any) -> int:
+    """The size of the batch with every row's value written out."""
+    return sum(map(_written_bytes, batch.columns))
+
+
+def _written_bytes(array: Any) -> int:
+    if not pa.types.is_dictionary(array.type):
+        return int(array.nbytes)
+    kind = array.type.value_type
+    if not (pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind)):
+        return int(array.dictionary.nbytes + array.indices.nbytes)
+    return pc.sum(pc.binary_length(array.dictionary).cast(pa.int64()).take(array.indices)).as_py() or 0

@@ -15,9 +15,7 @@ from __future__ import annotations
 import unicodedata
 
 from dovetail.normalise.accents import characters, plain
-from dovetail.normalise.column_type import ColumnType
-from dovetail.normalise.decision import decide
-from dovetail.normalise.evidence import TypeEvidence, gather
+from dovetail.normalise.column_type import ColumnType, TypeEvidence, decide, gather
 from dovetail.normalise.folding import fold, fold_one
 from dovetail.normalise.tokenise import normalise, normalise_value, tokens
 

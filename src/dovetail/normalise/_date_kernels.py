@@ -7,12 +7,11 @@ day is decided for the whole column (see ``dates.py``).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail._compile import compiled, int64
 from dovetail.normalise._arrow import Bytes, Flags, Offsets
+from dovetail.normalise._value_kernels import DOT, MINUS, NINE, PLUS, TEXT, ZERO, Classes, copy
 
-Classes = npt.NDArray[np.uint8]
 Layout = tuple[int, int, int, int, int]
 """(layout, year, first or month, second or day, where the value goes on)."""
 Time = tuple[int, int, int, int, int, int]
@@ -21,13 +20,12 @@ Time = tuple[int, int, int, int, int, int]
 NONE, YEAR_DASH, YEAR_SLASH, PARTS_DOT, PARTS_SLASH, PARTS_DASH = 0, 1, 2, 3, 4, 5
 DAY_MONTH, DAY_MONTH_DASH, MONTH_DAY, TIMESTAMP = 6, 7, 8, 9
 
-TEXT = 0
 YEAR_DASH_DATE, YEAR_SLASH_DATE, DOT_DATE = 10, 11, 12
 SLASH_EITHER, SLASH_DAY_FIRST, SLASH_MONTH_FIRST = 13, 14, 15
 DASH_EITHER, DASH_DAY_FIRST, DASH_MONTH_FIRST = 16, 17, 18
 DAY_MONTH_DATE, DAY_MONTH_DASH_DATE, MONTH_DAY_DATE, TIMESTAMP_VALUE = 19, 20, 21, 22
 
-SPACE, PLUS, COMMA, MINUS, DOT, SLASH, ZERO, NINE, COLON = 32, 43, 44, 45, 46, 47, 48, 57, 58
+SPACE, COMMA, SLASH, COLON = 32, 44, 47, 58
 LETTER_A, LETTER_T, LETTER_Z = 97, 116, 122
 
 _NAMES = (
@@ -292,15 +290,6 @@ def write_time(data: Bytes, time: Time, stop: int, out: Bytes, w: int) -> int:
             out[w] = LETTER_Z
             return w + 1
     return copy(data, zone, stop, out, w)
-
-
-@compiled
-def copy(data: Bytes, start: int, stop: int, out: Bytes, w: int) -> int:
-    """Copy bytes to ``out[w:]``; return where they end."""
-    for p in range(start, stop):
-        out[w] = data[p]
-        w += 1
-    return w
 
 
 @compiled

@@ -41,7 +41,7 @@ def _read(content: Array, at: int, width: int) -> Any:
 
 
 @compiled
-def _hash_bytes(content: Array, start: int, stop: int) -> Any:
+def hash_bytes(content: Array, start: int, stop: int) -> Any:
     """XXH64 with seed 0, as its specification has it."""
     length = stop - start
     at = start
@@ -76,5 +76,5 @@ def _hash_bytes(content: Array, start: int, stop: int) -> Any:
 def hash_strings(content: Array, offsets: Array) -> Array:
     hashes = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(hashes)):
-        hashes[i] = _hash_bytes(content, offsets[i], offsets[i + 1])
+        hashes[i] = hash_bytes(content, offsets[i], offsets[i + 1])
     return hashes

@@ -11,9 +11,8 @@ from dovetail.normalise._arrow import NO_FLAGS, Flags, Strings, read, room, with
 from dovetail.normalise._date_kernels import write_dates
 from dovetail.normalise._value_kernels import find_nulls, write_numbers
 from dovetail.normalise.classes import KEY_CLASSES, KEYS, ValueClass
-from dovetail.normalise.column_type import ColumnType
+from dovetail.normalise.column_type import ColumnType, null_classes
 from dovetail.normalise.dates import BY_NAME
-from dovetail.normalise.evidence import null_classes
 from dovetail.normalise.folding import fold
 
 _NUMERIC = ("integer", "real")

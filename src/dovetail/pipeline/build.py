@@ -12,9 +12,9 @@ from dovetail._storage.segment import SegmentRef, SegmentWriter
 from dovetail.catalog import records
 from dovetail.catalog.profile import TokenCounts
 from dovetail.catalog.records import CatalogWriter
-from dovetail.indexes import tokens
-from dovetail.indexes.protocol import Frozen, Piece
+from dovetail.indexes.protocol import ColumnChunk, Frozen
 from dovetail.indexes.registry import INDEXES
+from dovetail.indexes.tokens.index import TOKENS
 from dovetail.pipeline.sources import TableSource
 
 
@@ -36,15 +36,15 @@ def build_segment(
             first = catalog.columns
 
             def emit(column: int, found: TokenCounts, first: int = first) -> None:
-                piece = Piece(first + column, found.tokens, found.counts, found.codes)
+                chunk = ColumnChunk(first + column, found.tokens, found.counts, found.codes)
                 for builder in builders:
-                    builder.add(piece)
+                    builder.add(chunk)
 
             catalog.add_table(table.record, table.feed(emit))
             tick()
         counts: dict[str, int] = {}
         for builder in builders:
             counts |= builder.finish(writer, catalog.widths)
-    distinct = np.diff(writer.pack(tokens.TOKENS.name)["set_offsets"])
+    distinct = np.diff(writer.pack(TOKENS.name)["set_offsets"])
     writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
     return writer.finish(counts | catalog.counts())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dovetail._storage.directory import IndexWriter
@@ -11,19 +12,35 @@ from dovetail._storage.segment import SegmentRef
 from dovetail.errors import BuildFailed
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline import work
+from dovetail.pipeline.generation import TablePlace
 from dovetail.pipeline.plan import read_bytes
-from dovetail.pipeline.tasks import run_tasks
-from dovetail.settings import MB
+from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
+from dovetail.settings import MB, Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+KILLED = "reading it ended the worker process: out of memory, or a crash in a library"
+_OUT_OF_MEMORY = ("MemoryError", "ArrowMemoryError", "_ArrayMemoryError")
+# Finding each takes a few jobs. Arbitrary: beyond it, the installation is to blame.
+_MOST_FAILURES = 20
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A table that Dovetail itself failed on."""
+
+    table: str
+    reason: str
+
+
 class SparkBuild:
     """Runs groups of tables through Spark for one writer."""
 
-    def __init__(self, session: SparkSession, writer: IndexWriter, frozen: dict[str, dict[str, Any]]) -> None:
-        settings = writer.manifest.settings
+    def __init__(
+        self, session: SparkSession, writer: IndexWriter, frozen: dict[str, dict[str, Any]], settings: Settings
+    ) -> None:
         self._session = session
         self._writer = writer
         self._frozen = frozen
@@ -34,43 +51,115 @@ class SparkBuild:
         self.progress = writer.staging / "progress"
         self.progress.mkdir(parents=True)
         self._slices = writer.staging / "slices"
+        self._unreadable: list[dict[str, Any]] = []
+        self._failures = 0
+        self.bugs: list[Bug] = []
 
     def run(self, groups: list[list[TableFile]]) -> list[SegmentRef]:
+        """The segments of the groups. A file that cannot be built is found by halving its group, and set aside."""
         entries = {file.table: {"file": vars(file)} for files in groups for file in files}
         big = [file for files in groups for file in files if read_bytes(file) > self._slice_bytes]
         if big:
             entries |= self._stage(big)
-        tasks = [self._build_task(tables=[entries[file.table] for file in files]) for files in groups]
-        return [SegmentRef.from_json(answer["segment"]) for answer in self._job(work.build_group, tasks)]
+        aside = {bug.table for bug in self.bugs} | {entry["file"]["table"] for entry in self._unreadable}
+        kept = [[entries[file.table] for file in files if file.table not in aside] for files in groups]
+        kept = [tables for tables in kept if tables]
+        refs = []
+        for tables, answer in zip(kept, self._build(kept), strict=True):
+            refs += self._segments_of(tables, answer)
+        if self._unreadable:
+            refs += self._segments_of(self._unreadable, *self._build([self._unreadable]))
+            self._unreadable = []
+        return refs
 
     def merge(self, groups: list[list[str]]) -> list[SegmentRef]:
         tasks = [self._build_task(index=str(self._writer.path), merge=names) for names in groups]
-        return [SegmentRef.from_json(answer["segment"]) for answer in self._job(work.merge_group, tasks)]
+        answers = self._job(work.merge_group, tasks)
+        for answer in answers:
+            if "segment" not in answer:
+                raise BuildFailed(f"{_reason(answer)}. Nothing was merged.")
+        return [SegmentRef.from_json(answer["segment"]) for answer in answers]
 
     def clear(self) -> None:
         """Free the disk that staged slices take, once the segments made of them are committed."""
         if self._slices.exists():
             shutil.rmtree(self._slices)
 
+    def without_bugs(self, indexed: dict[str, TablePlace]) -> dict[str, TablePlace]:
+        """The indexed tables without those that Dovetail failed on: their former contents stay."""
+        bugs = {bug.table for bug in self.bugs}
+        return {table: place for table, place in indexed.items() if table not in bugs}
+
+    def raise_for_bugs(self) -> None:
+        """Once all else is committed, say where Dovetail itself failed."""
+        if self.bugs:
+            named = "; ".join(f"{bug.table} ({bug.reason})" for bug in self.bugs)
+            raise BuildFailed(
+                f"All other tables are indexed, but a bug in Dovetail left out {len(self.bugs):,}: {named}. "
+                "The next run tries again. Please report this."
+            )
+
+    def _build(self, groups: list[list[dict[str, Any]]]) -> list[Any]:
+        return self._job(work.build_group, [self._build_task(tables=tables) for tables in groups])
+
+    def _segments_of(self, tables: list[dict[str, Any]], answer: dict[str, Any]) -> list[SegmentRef]:
+        if "segment" in answer:
+            return [SegmentRef.from_json(answer["segment"])]
+        if len(tables) == 1:
+            self._set_aside(tables[0], answer)
+            return []
+        half = len(tables) // 2
+        # One after the other: where two ran side by side and one ended, both would have to be tried again.
+        return [ref for part in (tables[:half], tables[half:]) for ref in self._segments_of(part, *self._build([part]))]
+
+    def _set_aside(self, entry: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Record the reason where the file or the memory is to blame; remember a bug of ours for the end."""
+        file = entry["file"]
+        if DIED in answer:
+            mark = entry.get("fingerprint", file["fingerprint"])
+            self._unreadable.append({"file": file, "error": KILLED, "fingerprint": mark})
+        elif answer[RAISED]["type"] in _OUT_OF_MEMORY:
+            self._unreadable.append({"file": file, "error": "cannot be read now: out of memory", "fingerprint": ""})
+        else:
+            self.bugs.append(Bug(file["table"], _reason(answer)))
+        self._failures += 1
+        if self._failures > _MOST_FAILURES:
+            raise BuildFailed(
+                f"More than {_MOST_FAILURES} files could not be built, so the files are hardly to blame. "
+                f"The last one, {file['table']}: {_reason(answer)}. What was committed stays."
+            )
+
     def _stage(self, big: list[TableFile]) -> dict[str, dict[str, Any]]:
         """Count big tables in slices; returns what the build needs of each."""
         described = {file.table: {"file": vars(file), "slice_bytes": self._slice_bytes} for file in big}
-        prepared = dict(zip(described, self._job(work.prepare_big, list(described.values())), strict=True))
-        parts = [
-            {**described[table], "mark": answer["mark"], "layout": answer["layout"], "part": part}
-            | {"staging": str(self._slices)}
-            for table, answer in prepared.items()
-            for part in answer.get("parts", [])
-        ]
-        entries = {table: {"file": described[table]["file"], **answer} for table, answer in prepared.items()}
+        entries: dict[str, dict[str, Any]] = {}
+        parts = []
+        for table, answer in zip(described, self._job(work.prepare_big, list(described.values())), strict=True):
+            entries[table] = {"file": described[table]["file"]}
+            if self._is_staged(entries[table], answer):
+                entries[table] |= answer
+                about = {name: answer[name] for name in ("fingerprint", "layout") if name in answer}
+                more = {**described[table], **about, "staging": str(self._slices)}
+                parts += [{**more, "part": part} for part in answer.get("parts", [])]
         for part, answer in zip(parts, self._job(work.stage_big, parts), strict=True):
             entry = entries[part["file"]["table"]]
+            if not self._is_staged(entry, answer):
+                continue
             if "error" in answer:
                 entry |= answer
             else:
                 entry.setdefault("slices", []).extend(answer["slices"])
                 entry.setdefault("counters", []).append(answer["counter"])
         return entries
+
+    def _is_staged(self, entry: dict[str, Any], answer: dict[str, Any]) -> bool:
+        """Whether a task of a big table got through; if not, the table is set aside, once."""
+        if DIED not in answer and RAISED not in answer:
+            return True
+        if "set_aside" not in entry:
+            entry["set_aside"] = True
+            self._set_aside(entry, answer)
+        return False
 
     def _build_task(self, **what: Any) -> dict[str, Any]:
         self._tasks += 1
@@ -79,6 +168,7 @@ class SparkBuild:
             "staging": str(self._writer.staging / "spilled"),
             "progress": str(self.progress / str(self._tasks)),
             "memory_bytes": self._memory_bytes,
+            "slice_bytes": self._slice_bytes,
             "frozen": self._frozen,
             **what,
         }
@@ -92,3 +182,10 @@ class SparkBuild:
             if "failed" in answer:
                 raise BuildFailed(f"Cannot write to {self._writer.path}: {answer['failed']}. What was committed stays.")
         return answers
+
+
+def _reason(answer: dict[str, Any]) -> str:
+    if DIED in answer:
+        return str(answer[DIED])
+    raised = answer[RAISED]
+    return f"{raised['type']}: {raised['message']}, at {raised['where']}"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail._spark.session import LOCAL, spark_session
-from dovetail._storage.directory import Snapshot, open_snapshot, open_writer
+from dovetail._storage.directory import Snapshot, open_writer
 from dovetail._storage.segment import Segment
+from dovetail.indexes.frozen import refuse_other_settings
 from dovetail.lake.listing import matches
-from dovetail.pipeline.commit import commit
+from dovetail.pipeline.generation import commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
-from dovetail.pipeline.plan import live_tables, without
-from dovetail.pipeline.progress import Progress, watch
-from dovetail.settings import MB
+from dovetail.pipeline.report import ShowProgress, watch_progress
+from dovetail.settings import DEFAULTS, MB, Settings
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
     """Take the tables that match any of the globs out of the index; returns their ids."""
     wanted = tuple(patterns)
     with open_writer(index) as writer:
-        indexed = live_tables(open_snapshot(index))
+        indexed = live_tables(writer.snapshot())
         found = sorted(table for table in indexed if any(matches(table, pattern) for pattern in wanted))
         if found:
             segments = without(writer.manifest, (indexed[table] for table in found))
@@ -40,28 +40,30 @@ def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
     return found
 
 
-def compact(index: Path, master: str = LOCAL, progress: Callable[[Progress], None] = lambda _: None) -> Compaction:
-    """Merge small segments, and write those with dead tables anew without them."""
+def compact(
+    index: Path,
+    master: str = LOCAL,
+    settings: Settings = DEFAULTS,
+    progress: ShowProgress = lambda _: None,
+) -> Compaction:
+    """Merge small segments into ones of `settings.segment_mb`, and rewrite those with dead tables without them."""
     with open_writer(index) as writer:
-        snapshot = open_snapshot(index)
-        groups = _groups(snapshot, writer.manifest.settings.segment_mb * MB)
+        refuse_other_settings(writer.manifest.frozen, settings)
+        before = writer.snapshot()
+        groups = _groups(before, settings.segment_mb * MB)
         if groups:
             merged = {segment for group in groups for segment in group}
             tables = sum(ref.tables - len(ref.dead) for ref in writer.manifest.segments if ref.id in merged)
             with spark_session(master) as session:
-                build = SparkBuild(session, writer, writer.manifest.frozen)
-                with watch(build.progress, tables, progress):
+                build = SparkBuild(session, writer, writer.manifest.frozen, settings)
+                with watch_progress(build.progress, tables, progress):
                     refs = build.merge(groups)
             kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)
             commit(writer, writer.manifest.next(segments=(*kept, *refs)))
-        after = open_snapshot(index)
-    return Compaction(
-        len(snapshot.segments),
-        len(after.segments),
-        size_of(snapshot),
-        size_of(after),
-        after.manifest.generation,
-    )
+        after = writer.snapshot()
+        return Compaction(
+            len(before.segments), len(after.segments), size_of(before), size_of(after), after.manifest.generation
+        )
 
 
 def size_of(snapshot: Snapshot) -> int:

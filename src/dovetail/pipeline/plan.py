@@ -1,35 +1,33 @@
-"""What a run has to do: which tables are new, changed or gone, and how the reading is parted into tasks."""
+"""What a run has to do: which tables are new, changed or gone, and which files each task reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dovetail._storage.directory import Snapshot
-from dovetail._storage.manifest import Manifest
-from dovetail._storage.segment import SegmentRef
-from dovetail.catalog import records
-from dovetail.catalog.records import CatalogReader
 from dovetail.lake.formats import format_of
 from dovetail.lake.listing import TableFile
+from dovetail.pipeline.generation import TablePlace
 
 # How many times its size on disk a compressed file has when read, about.
 _EXPANSION = {"": 1, "gz": 5, "zst": 5}
 # Below this much of raw tables one segment is made, whatever the number of cores.
 _SMALL_BYTES = 16_000_000
+# What a file costs however small it is (opening it, detecting its dialect, counting its columns), as bytes to read.
+_FILE_COST_BYTES = 20_000
+# At least so many groups are built between two commits, so that counting and committing stay cheap beside building.
+_GROUPS_A_BATCH = 8
+# Of an index and what building it sets aside, at most about: bytes in any case, and for a byte that is read.
+_DISK_BYTES = 100_000
+_DISK_SHARE = 4.5
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where an indexed table is."""
-
-    segment: str
-    number: int
-    fingerprint: str
+# Groups that are built at the same time and committed together.
+Batch = list[list[TableFile]]
 
 
 @dataclass
-class Plan:
+class Changes:
     """The difference between the lake and the index."""
 
     new: list[TableFile] = field(default_factory=list)
@@ -42,30 +40,17 @@ class Plan:
         return self.new + self.changed
 
 
-def live_tables(snapshot: Snapshot) -> dict[str, Place]:
-    """Every table of the index that is not dead, by its id."""
-    places = {}
-    for segment in snapshot.segments:
-        tables = CatalogReader(segment.pack(records.NAME)).tables
-        dead = set(segment.ref.dead)
-        names, marks = tables["table"].to_pylist(), tables["fingerprint"].to_pylist()
-        for number, (name, mark) in enumerate(zip(names, marks, strict=True)):
-            if number not in dead:
-                places[name] = Place(segment.ref.id, number, mark)
-    return places
-
-
-def compare(files: dict[str, TableFile], indexed: dict[str, Place]) -> Plan:
-    plan = Plan()
+def compare(files: Mapping[str, TableFile], indexed: Mapping[str, TablePlace]) -> Changes:
+    changes = Changes()
     for table, file in files.items():
         if table not in indexed:
-            plan.new.append(file)
+            changes.new.append(file)
         elif indexed[table].fingerprint != file.fingerprint:
-            plan.changed.append(file)
+            changes.changed.append(file)
         else:
-            plan.unchanged += 1
-    plan.gone = [table for table in indexed if table not in files]
-    return plan
+            changes.unchanged += 1
+    changes.gone = [table for table in indexed if table not in files]
+    return changes
 
 
 def read_bytes(file: TableFile) -> int:
@@ -74,8 +59,13 @@ def read_bytes(file: TableFile) -> int:
     return file.bytes * _EXPANSION[found[1] if found else ""]
 
 
-def group(files: Sequence[TableFile], target_bytes: int, big_bytes: int, workers: int) -> list[list[TableFile]]:
-    """Part files into groups of about `target_bytes`, each to become one segment; big files stand alone.
+def disk_bytes(files: Iterable[TableFile]) -> int:
+    """How many bytes of disk indexing these files takes, at most about."""
+    return _DISK_BYTES + int(sum(map(read_bytes, files)) * _DISK_SHARE)
+
+
+def group_files(files: Sequence[TableFile], target_bytes: int, big_bytes: int, workers: int) -> list[list[TableFile]]:
+    """Split files into groups of about `target_bytes`, each to become one segment; a big file has a group of its own.
 
     The largest files are dealt out first, each to the lightest group, so that tasks take about the same time. Groups
     with big files come last: their slices keep all cores busy anyway.
@@ -89,21 +79,12 @@ def group(files: Sequence[TableFile], target_bytes: int, big_bytes: int, workers
     for file in small:
         lightest = weights.index(min(weights))
         groups[lightest].append(file)
-        # Every file costs something, however small: opening, settling, counting its columns.
-        weights[lightest] += read_bytes(file) + 20_000
+        weights[lightest] += read_bytes(file) + _FILE_COST_BYTES
     for members in groups:
         members.sort(key=lambda file: file.table)
     return [members for members in groups if members] + big
 
 
-def without(manifest: Manifest, dead: Iterable[Place]) -> tuple[SegmentRef, ...]:
-    """The manifest's segments with these tables marked dead; a segment with nothing alive is dropped."""
-    by_segment: dict[str, set[int]] = {}
-    for place in dead:
-        by_segment.setdefault(place.segment, set()).add(place.number)
-    refs = []
-    for ref in manifest.segments:
-        numbers = tuple(sorted(set(ref.dead) | by_segment.get(ref.id, set())))
-        if len(numbers) < ref.tables:
-            refs.append(SegmentRef(ref.id, ref.checksum, ref.tables, numbers))
-    return tuple(refs)
+def batch_groups(groups: list[list[TableFile]], workers: int) -> list[Batch]:
+    size = max(_GROUPS_A_BATCH, 2 * workers)
+    return [groups[start : start + size] for start in range(0, len(groups), size)]

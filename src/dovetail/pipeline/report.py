@@ -1,11 +1,34 @@
-"""What a run did."""
+"""What a run reports: its progress while it runs, and in the end what it did."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dovetail.indexes.statistics import Skipped
+
+_PERIOD_SECONDS = 0.2  # often enough for a bar that moves; arbitrary, nothing depends on it
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`stage` is "plan" once, then "build" as tables get done.
+
+    With the plan come the bytes of disk that it will need, about, and those that are free.
+    """
+
+    stage: str
+    total: int
+    done: int = 0
+    disk: int = 0
+    free: int = 0
+
+
+ShowProgress = Callable[[Progress], None]
 
 
 @dataclass
@@ -30,3 +53,25 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         return {**vars(self), "skipped": [vars(skipped) for skipped in self.skipped]}
+
+
+@contextlib.contextmanager
+def watch_progress(folder: Path, total: int, show: ShowProgress) -> Iterator[None]:
+    """While the context is open, show how many tables the tasks have recorded as done in `folder`, a byte each."""
+    ended = threading.Event()
+
+    def done() -> int:
+        return min(total, sum(file.stat().st_size for file in folder.iterdir()))
+
+    def follow() -> None:
+        while not ended.wait(_PERIOD_SECONDS):
+            show(Progress("build", total, done()))
+
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    show(Progress("build", total, total))

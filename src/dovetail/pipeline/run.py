@@ -1,52 +1,51 @@
-"""The verb `index`: brings an index up to date with its lake.
+"""The verb `index`: brings an index up to date with its lake, stage by stage.
 
-list      the driver walks the roots and compares fingerprints
-group     files to be read are parted into groups, one segment each
-batch     a few groups at a time go through Spark:
-            prepare, stage    big tables only: settle, cut, count slices in parallel
-            build             read (or merge what was staged), normalise, index, write the segment
-          and are committed, so that a long run that is stopped goes on where it was
+list       walk the roots: which files may be tables                               roots.py
+compare    with what the index holds: which are new, changed or gone               plan.py
+plan       deal the files to read out to groups, one segment each, in batches      plan.py
+read       a Spark task for each group; big tables are read in slices by several   work.py, sources.py, staging.py
+build      in the same task: normalise, index, write the segment                   build.py
+commit     after each batch the next generation, so that a run that was stopped    generation.py
+           goes on where it was
 """
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dovetail._spark.session import LOCAL, spark_session
-from dovetail._storage.directory import IndexWriter, open_snapshot, open_writer
+from dovetail._storage.directory import IndexWriter, open_writer
 from dovetail._storage.manifest import Manifest
+from dovetail._storage.segment import SegmentRef
 from dovetail.embedders import DEFAULT
 from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
-from dovetail.indexes.pexeso import PEXESO
-from dovetail.indexes.pexeso import Parameters as Vectors
+from dovetail.indexes.frozen import refuse_other_settings
+from dovetail.indexes.pexeso.core import VectorParameters as Vectors
+from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.statistics import failed_tables
-from dovetail.lake.listing import Root, TableFile, list_lake
-from dovetail.pipeline.commit import commit
+from dovetail.lake.listing import Root, TableFile
+from dovetail.pipeline.generation import TablePlace, commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
-from dovetail.pipeline.plan import Place, Plan, compare, group, live_tables, read_bytes, without
-from dovetail.pipeline.progress import Progress, watch
-from dovetail.pipeline.report import Report
+from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_bytes, group_files
+from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
+from dovetail.pipeline.roots import choose_roots, list_tables, refuse_index_as_lake, roots_of
 from dovetail.pipeline.survey import freeze
-from dovetail.settings import MB, Settings
+from dovetail.settings import DEFAULTS, MB, Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_GROUPS_A_BATCH = 8
-# Of an index and what building it sets aside, at most about: bytes in any case, and for a byte that is read.
-_DISK_BYTES = 100_000
-_DISK_SHARE = 4.5
-
 
 @dataclass(frozen=True)
 class Request:
-    """What to index, and how."""
+    """What to index, and how. None for what the index shall keep as it is."""
 
     source: str
     to: Path
@@ -55,7 +54,7 @@ class Request:
     tables: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None
     dialects: tuple[tuple[str, str], ...] | None = None
-    settings: Settings | None = None
+    settings: Settings = DEFAULTS
     master: str = LOCAL
     embedder: str | None = None
     abbreviations: Path | None = None  # a file; beside those that come with Dovetail
@@ -65,127 +64,132 @@ class Request:
         more = read_abbreviations(self.abbreviations) if self.abbreviations else ()
         return Vectors.chosen(self.embedder or DEFAULT, more)
 
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What is chosen of a root's tables; the index remembers it."""
+        chosen = {"tables": self.tables, "exclude": self.exclude, "dialects": self.dialects}
+        return {name: value for name, value in chosen.items() if value is not None}
 
-def index_lake(request: Request, progress: Callable[[Progress], None] = lambda _: None) -> Report:
+
+@dataclass(frozen=True)
+class Listing:
+    """The roots that the index will have, and the files that they list, by table id."""
+
+    roots: tuple[Root, ...]
+    files: dict[str, TableFile]
+
+
+def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Report:
     """Bring the index at `request.to` up to date. What is committed stays, whatever happens later."""
     begun = time.perf_counter()
     root = Root.of(request.source)
-    request.vectors.space()  # a package that is missing is told before anything is written
-    with open_writer(request.to, create=Manifest(0, settings=request.settings or Settings())) as writer:
-        _refuse_other_settings(writer.manifest, request)
-        roots = _roots(writer.manifest, root, request)
-        indexed = live_tables(open_snapshot(request.to)) if writer.manifest.generation else {}
-        plan = compare(list_lake(roots), indexed)
-        _refuse_great_loss(plan, indexed, root, request)
-        report = _bring_up_to_date(writer, roots, plan, indexed, request, progress)
+    refuse_index_as_lake(root, request.to)
+    request.vectors.space()  # a package that is missing is reported before anything is written
+    with open_writer(request.to, create=True) as writer:
+        _refuse_other_parameters(writer.manifest, request)
+        report = _run_stages(writer, root, request, progress)
         _finish_report(report, writer)
     report.seconds = time.perf_counter() - begun
     return report
 
 
-def _refuse_other_settings(manifest: Manifest, request: Request) -> None:
-    if request.settings not in (None, manifest.settings):
-        raise InputError(
-            f"The settings of {request.to} were frozen when it was created "
-            f"({', '.join(f'{name} {value}' for name, value in manifest.settings.to_json().items())}). "
-            "For others, make a new index."
-        )
+def _run_stages(writer: IndexWriter, root: Root, request: Request, progress: ShowProgress) -> Report:
+    indexed = live_tables(writer.snapshot())
+    listing = _list(writer.manifest, root, request)
+    changes = compare(listing.files, indexed)
+    _refuse_great_loss(changes, indexed, root, request)
+    report = _report(changes)
+    manifest = _next_manifest(writer.manifest, listing, changes, indexed)
+    if changes.to_read:
+        free = shutil.disk_usage(writer.path).free
+        progress(Progress("plan", len(changes.to_read), disk=disk_bytes(changes.to_read), free=free))
+        with _spark(request.master, report) as session:
+            manifest = _freeze(manifest, changes, request)
+            build = SparkBuild(session, writer, manifest.frozen, request.settings)
+            batches = _plan(session, changes, request.settings)
+            with watch_progress(build.progress, len(changes.to_read), progress):
+                for batch in batches:
+                    segments = build.run(batch)
+                    manifest = _add(manifest, batch, segments, build.without_bugs(indexed))
+                    commit(writer, manifest, last=batch is batches[-1])
+                    manifest = manifest.next()
+                    build.clear()
+            build.raise_for_bugs()
+    elif changes.gone or listing.roots != roots_of(writer.manifest) or not writer.manifest.statistics:
+        commit(writer, manifest)
+    return report
+
+
+def _list(manifest: Manifest, root: Root, request: Request) -> Listing:
+    roots = choose_roots(roots_of(manifest), root, request.choices, request.add, request.to)
+    return Listing(roots, list_tables(roots))
+
+
+def _plan(session: SparkSession, changes: Changes, settings: Settings) -> list[Batch]:
+    workers = session.sparkContext.defaultParallelism
+    groups = group_files(changes.to_read, settings.segment_mb * MB, settings.slice_mb * MB, workers)
+    return batch_groups(groups, workers)
+
+
+def _add(manifest: Manifest, batch: Batch, segments: list[SegmentRef], indexed: dict[str, TablePlace]) -> Manifest:
+    """With the segments of a batch, in place of what the index held of the same files."""
+    replaced = [indexed[file.table] for group in batch for file in group if file.table in indexed]
+    return replace(manifest, segments=(*without(manifest, replaced), *segments))
+
+
+def _report(changes: Changes) -> Report:
+    return Report(
+        added=len(changes.new),
+        changed=len(changes.changed),
+        removed=len(changes.gone),
+        unchanged=changes.unchanged,
+        bytes_read=sum(file.bytes for file in changes.to_read),
+    )
+
+
+def _next_manifest(manifest: Manifest, listing: Listing, changes: Changes, indexed: dict[str, TablePlace]) -> Manifest:
+    """The next generation before anything is read: without what is gone."""
+    return manifest.next(
+        segments=without(manifest, (indexed[table] for table in changes.gone)),
+        roots=tuple(root.to_json() for root in listing.roots),
+    )
+
+
+def _freeze(manifest: Manifest, changes: Changes, request: Request) -> Manifest:
+    """With what indexes must keep for all of their segments, where these are the first tables."""
+    if manifest.frozen:
+        return manifest
+    return replace(manifest, frozen=freeze(changes.to_read, request.settings, request.vectors))
+
+
+@contextlib.contextmanager
+def _spark(master: str, report: Report) -> Iterator[SparkSession]:
+    started = time.perf_counter()
+    with spark_session(master) as session:
+        report.spark_start_seconds = time.perf_counter() - started
+        yield session
+
+
+def _refuse_other_parameters(manifest: Manifest, request: Request) -> None:
+    """Raises where the request asks for other parameters than the index has frozen."""
+    refuse_other_settings(manifest.frozen, request.settings)
     frozen = manifest.frozen.get(PEXESO.name)
     if frozen and (request.embedder or request.abbreviations):
         asked = replace(request, embedder=request.embedder or frozen["embedder"])
         if asked.vectors != Vectors.of(frozen):
             raise InputError(
-                f"The vectors of {request.to} are by the embedder {frozen['embedder']} and the abbreviations that were "
-                "named when it was created. For others, make a new index."
+                f"{request.to} was created with the embedder {frozen['embedder']} and other abbreviations, which "
+                "cannot be changed; make a new index for that."
             )
 
 
-def _roots(manifest: Manifest, root: Root, request: Request) -> tuple[Root, ...]:
-    """The roots that the index will have: what is asked for now, and what it remembers."""
-    known = list(_remembered(manifest))
-    chosen = {
-        name: value for name in ("tables", "exclude", "dialects") if (value := getattr(request, name)) is not None
-    }
-    for number, old in enumerate(known):
-        if (old.path, old.pattern) == (root.path, root.pattern):
-            known[number] = replace(old, **chosen)
-            return tuple(known)
-    if known and not request.add:
-        raise InputError(
-            f"{request.to} is the index of {', '.join(old.path for old in known)}. "
-            f"To put {request.source} into the same index, add --add."
-        )
-    prefix = f"{Path(root.path).name}/" if known else ""
-    if any(prefix == old.prefix for old in known):
-        raise InputError(f"The index already has a root called {prefix.rstrip('/')}; rename one of the two folders.")
-    return (*known, replace(root, prefix=prefix, **chosen))
-
-
-def _remembered(manifest: Manifest) -> tuple[Root, ...]:
-    return tuple(Root.from_json(values) for values in manifest.roots)
-
-
-def _refuse_great_loss(plan: Plan, indexed: dict[str, Place], root: Root, request: Request) -> None:
+def _refuse_great_loss(changes: Changes, indexed: dict[str, TablePlace], root: Root, request: Request) -> None:
     """A wrong path or an unmounted disk must not empty an index."""
-    if len(plan.gone) * 2 > len(indexed) and not request.allow_drop:
+    if len(changes.gone) * 2 > len(indexed) and not request.allow_drop:
         raise InputError(
-            f"Stopped before writing: {len(plan.gone):,} of {len(indexed):,} indexed tables are no longer under "
-            f"{root.path}, or no longer among those that are wanted. If that is meant, add --allow-drop."
+            f"Stopped before writing: {len(changes.gone):,} of {len(indexed):,} indexed tables are no longer under "
+            f"{root.path}, or no longer selected. To drop them from the index, use `allow_drop`."
         )
-
-
-def _bring_up_to_date(
-    writer: IndexWriter,
-    roots: tuple[Root, ...],
-    plan: Plan,
-    indexed: dict[str, Place],
-    request: Request,
-    progress: Callable[[Progress], None],
-) -> Report:
-    report = Report(
-        added=len(plan.new), changed=len(plan.changed), removed=len(plan.gone), unchanged=plan.unchanged,
-        bytes_read=sum(file.bytes for file in plan.to_read),
-    )  # fmt: skip
-    base = writer.manifest.next(
-        segments=without(writer.manifest, (indexed[table] for table in plan.gone)),
-        roots=tuple(root.to_json() for root in roots),
-    )
-    if plan.to_read:
-        free = shutil.disk_usage(writer.path).free
-        disk = _DISK_BYTES + int(sum(map(read_bytes, plan.to_read)) * _DISK_SHARE)
-        progress(Progress("plan", len(plan.to_read), disk=disk, free=free))
-        started = time.perf_counter()
-        with spark_session(request.master) as session:
-            report.spark_start_seconds = time.perf_counter() - started
-            base = replace(base, frozen=base.frozen or freeze(plan.to_read, base.settings, request.vectors))
-            _build_all(session, writer, base, plan.to_read, indexed, progress)
-    elif plan.gone or roots != _remembered(writer.manifest) or not writer.manifest.statistics:
-        commit(writer, base)
-    return report
-
-
-def _build_all(
-    session: SparkSession,
-    writer: IndexWriter,
-    manifest: Manifest,
-    files: list[TableFile],
-    indexed: dict[str, Place],
-    progress: Callable[[Progress], None],
-) -> None:
-    settings = writer.manifest.settings
-    workers = session.sparkContext.defaultParallelism
-    groups = group(files, settings.segment_mb * MB, settings.slice_mb * MB, workers)
-    size = max(_GROUPS_A_BATCH, 2 * workers)
-    build = SparkBuild(session, writer, manifest.frozen)
-    with watch(build.progress, len(files), progress):
-        for start in range(0, len(groups), size):
-            batch = groups[start : start + size]
-            refs = build.run(batch)
-            replaced = [indexed[file.table] for files in batch for file in files if file.table in indexed]
-            manifest = replace(manifest, segments=(*without(manifest, replaced), *refs))
-            commit(writer, manifest, last=start + size >= len(groups))
-            manifest = manifest.next()
-            build.clear()
 
 
 def _finish_report(report: Report, writer: IndexWriter) -> None:
@@ -194,4 +198,4 @@ def _finish_report(report: Report, writer: IndexWriter) -> None:
     report.generation, report.segments = manifest.generation, len(manifest.segments)
     for name, value in manifest.statistics.items():
         setattr(report, name, value)
-    report.skipped = failed_tables(open_snapshot(writer.path))
+    report.skipped = failed_tables(writer.snapshot())

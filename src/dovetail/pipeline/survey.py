@@ -1,4 +1,4 @@
-"""What indexes settle when the first tables come, for all segments and queries; where needed, after a look at them."""
+"""What indexes freeze when the first tables come, for all segments and queries; XASH after a look at those tables."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ import pyarrow as pa
 
 from dovetail.catalog.profile import count_values
 from dovetail.errors import UnreadableTable
-from dovetail.indexes.mate import MATE, Parameters
-from dovetail.indexes.mate.core import alpha
-from dovetail.indexes.pexeso import PEXESO
-from dovetail.indexes.pexeso import Parameters as Vectors
+from dovetail.indexes.mate.core import SuperKeyParameters, alpha
+from dovetail.indexes.mate.index import MATE
+from dovetail.indexes.pexeso.core import VectorParameters as Vectors
+from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.lake.listing import TableFile
 from dovetail.lake.reader import read
 from dovetail.pipeline.plan import read_bytes
-from dovetail.pipeline.sources import layout_of, recorded
+from dovetail.pipeline.reading import layout_of
 from dovetail.settings import Settings
 
+# Enough for frequencies of characters, which is all that is asked of them; arbitrary beyond that.
 _FILES = 64
 _ROWS = 2_000
-_CHARACTERS = 512
+_CHARACTERS = 512  # of the lake, the most frequent; the others count as equally rare. Keeps the manifest small
 
 
 def freeze(files: Sequence[TableFile], settings: Settings, vectors: Vectors) -> dict[str, dict[str, Any]]:
     """What the manifest freezes, by index, when the first tables come."""
-    bits = settings.super_key_bits
-    parameters = _survey(files, bits) if settings.super_key_xash else Parameters("fitted", bits)
+    bits = settings.frozen("super_key_bits")
+    parameters = _survey(files, bits) if settings.frozen("super_key_xash") else SuperKeyParameters("fitted", bits)
     return {MATE.name: parameters.to_json(), PEXESO.name: vectors.to_json()}
 
 
-def _survey(files: Sequence[TableFile], bits: int) -> Parameters:
+def _survey(files: Sequence[TableFile], bits: int) -> SuperKeyParameters:
     """XASH as it suits tables spread over all that are to be read: alpha, and how frequent characters are."""
     characters: Counter[str] = Counter()
     values = seen_bytes = 0
@@ -45,7 +46,7 @@ def _survey(files: Sequence[TableFile], bits: int) -> Parameters:
             characters.update("".join(distinct.to_pylist()))
     in_all = values * sum(map(read_bytes, files)) // max(seen_bytes, 1)
     most = sorted(characters, key=lambda character: (-characters[character], character))[:_CHARACTERS]
-    return Parameters("xash", bits, alpha(bits, max(in_all, values)), "".join(most))
+    return SuperKeyParameters("xash", bits, alpha(bits, max(in_all, values)), "".join(most))
 
 
 def _first_rows(file: TableFile) -> list[pa.ChunkedArray]:
@@ -54,8 +55,7 @@ def _first_rows(file: TableFile) -> list[pa.ChunkedArray]:
         return []
     try:
         layout = layout_of(file)
-        with recorded():
-            batch = next(iter(read(Path(file.path), layout)), None)
+        batch = next(iter(read(Path(file.path), layout)), None)
     except UnreadableTable:
         return []
     return pa.Table.from_batches([batch.slice(0, _ROWS)]).columns if batch else []

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dovetail._storage.directory import TARGET_FAILURES, open_snapshot
+from dovetail._storage.directory import TARGET_FAILURES, newest_manifest, open_segment
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.rows import RowReader
+from dovetail.indexes.rows.query import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
-from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, scan, unreadable
-from dovetail.pipeline.staging import Slice, prepare, stage_part, staged_table
+from dovetail.pipeline.reading import prepare, scan, stage_part
+from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, unreadable
+from dovetail.pipeline.staging import Slice, staged_table
 
 Task = dict[str, Any]
 
@@ -28,7 +30,7 @@ def stage_big(task: Task) -> Any:
     part = Part(**task["part"])
     try:
         return stage_part(
-            TableFile(**task["file"]), task["mark"], layout, part, Path(task["staging"]), task["slice_bytes"]
+            TableFile(**task["file"]), task["fingerprint"], layout, part, Path(task["staging"]), task["slice_bytes"]
         )
     except OSError as error:
         return _target_failure(error)
@@ -36,13 +38,21 @@ def stage_big(task: Task) -> Any:
 
 def build_group(task: Task) -> Any:
     """Read the tables of a group and write their segment."""
-    return _build(task, (_source(entry) for entry in task["tables"]))
+
+    def sources() -> Iterator[TableSource]:
+        scratch = Path(task["staging"])
+        scratch.mkdir(parents=True, exist_ok=True)
+        for entry in task["tables"]:
+            with tempfile.TemporaryDirectory(dir=scratch) as folder:
+                yield _source(entry, Path(folder), task["slice_bytes"])
+
+    return _build(task, sources())
 
 
 def merge_group(task: Task) -> Any:
     """Write one segment from the live tables of several."""
-    snapshot = open_snapshot(Path(task["index"]))
-    segments = {segment.ref.id: segment for segment in snapshot.segments}
+    index = Path(task["index"])
+    segments = {ref.id: open_segment(index, ref) for ref in newest_manifest(index).segments}
 
     def sources() -> Iterator[TableSource]:
         for name in task["merge"]:
@@ -67,15 +77,15 @@ def _build(task: Task, sources: Iterator[TableSource]) -> Any:
     return {"segment": ref.to_json()}
 
 
-def _source(entry: Task) -> RawTable:
+def _source(entry: Task, folder: Path, slice_bytes: int) -> RawTable:
     file = TableFile(**entry["file"])
     if "error" in entry:
-        return unreadable(file, entry["error"], entry["mark"])
+        return unreadable(file, entry["error"], entry["fingerprint"])
     if "slices" in entry:
         slices = [Slice(**part) for part in entry["slices"]]
         counters = [RowCounter(**counts) for counts in entry["counters"]]
-        return staged_table(file, entry["mark"], Layout.from_json(entry["layout"]), slices, counters)
-    return scan(file)
+        return staged_table(file, entry["fingerprint"], Layout.from_json(entry["layout"]), slices, counters)
+    return scan(file, folder, slice_bytes)
 
 
 def _target_failure(error: OSError) -> Any:

@@ -18,8 +18,6 @@ from dovetail.search.keys.evidence import key_hit
 from dovetail.search.keys.query_key import query_key
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.request import SearchRequest
-from dovetail.search.semantic.search import search_semantic
-from dovetail.search.transform.search import search_transformed
 from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputColumn, InputTable, open_table
 
@@ -35,11 +33,15 @@ def search(segments: Sequence[OpenSegment], request: SearchRequest) -> Hits:
     but = "" if request.include_self or table.path is None else str(table.path.resolve())
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     if request.by == "semantic":
+        from dovetail.search.semantic.search import search_semantic
+
         return search_semantic(segments, request, table, allowed)
     names = () if request.on is None else column_list(request.on, table.names)
     for name in names:
         table.column(name)  # raises where there is none
     if request.by == "transform":
+        from dovetail.search.transform.search import search_transformed
+
         least = request.share, request.min_overlap
         return search_transformed(segments, table, names, request.most, allowed, least)
     planner = _Planner(segments, request, table, allowed, names[0] if names else None)

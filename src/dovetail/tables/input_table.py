@@ -19,10 +19,9 @@ from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
-from dovetail.lake.layout import Layout
+from dovetail.lake.layout import Layout, distinct_names
 from dovetail.lake.listing import is_unchanged
-from dovetail.lake.names import distinct_names
-from dovetail.lake.reader import read, settle
+from dovetail.lake.reader import detect_layout, read
 from dovetail.lake.strings import flat_names, string_batch
 from dovetail.normalise import ColumnType, decide, tokens
 from dovetail.tables.frames import dates_of_midnights, to_arrow
@@ -157,7 +156,7 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
 
 def _of_file(path: Path) -> InputTable:
     try:
-        layout = settle(path)
+        layout = detect_layout(path)
     except UnreadableTable as reason:
         raise InputError(f"{path} cannot be read: {reason}.") from reason
     text = pa.Table.from_batches(_file_batches(path, layout))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from support.command import dovetail
 
 
@@ -16,7 +18,17 @@ def test_info(idx, lake):
     parts = ("catalog", "josie", "lsh_ensemble", "mate", "pexeso", "pieces", "rows", "tokens")
     assert re.fullmatch(r"\S+ KB of index: " + ", ".join(rf"{part} \S+ K?B" for part in parts), size)
     assert root == f"Lake: {lake}"
-    assert settings == "Settings: segment_mb 128, slice_mb 64, memory_mb 256, super_key_bits 128, super_key_xash 0"
+    assert settings == "Frozen settings: super_key_bits 128, super_key_xash 0, embedder ngrams"
+
+
+@pytest.mark.parametrize("verb", ["info", "verify", "compact", "remove *.tsv"])
+@pytest.mark.parametrize("way", ["argument", "option", "environment"])
+def test_the_index_is_an_argument_an_option_or_in_the_environment(idx, monkeypatch, verb, way):
+    name, *globs = verb.split()
+    if way == "environment":
+        monkeypatch.setenv("DOVETAIL_INDEX", str(idx))
+    before = {"argument": [idx], "option": ["--index", idx], "environment": []}[way]
+    assert dovetail(name, *before, *globs).code == 0
 
 
 def test_info_json(idx, lake):
@@ -44,7 +56,7 @@ def test_tables(idx):
         "table           rows  columns  size",
         "geo/cities.csv     3        2  42 B",
         "geo/codes.tsv      2        2  36 B",
-        "letter.txt         0        0  91 B  skipped: prose, no table found",
+        "letter.txt         0        0  91 B  skipped: not a table: prose",
         "old/log.csv        2        2  36 B",
         "people.csv         3        3  51 B",
     ]
@@ -60,7 +72,7 @@ def test_tables_by_glob_and_as_json(idx):
 
 def test_skipped_tables(idx):
     found = dovetail("tables", idx, "--skipped", "--json").json
-    assert [(line["table"], line["error"]) for line in found] == [("letter.txt", "prose, no table found")]
+    assert [(line["table"], line["error"]) for line in found] == [("letter.txt", "not a table: prose")]
 
 
 def test_no_tables(idx):
@@ -108,7 +120,7 @@ def test_columns_json(idx):
 
 def test_columns_of_a_skipped_file(idx):
     answer = dovetail("columns", idx, "letter.txt")
-    assert (answer.code, answer.out) == (1, "letter.txt was skipped: prose, no table found.\n")
+    assert (answer.code, answer.out) == (1, "letter.txt was skipped: not a table: prose.\n")
     answer = dovetail("columns", idx, "letter.txt", "--json")
     assert (answer.code, answer.json) == (1, [])
 

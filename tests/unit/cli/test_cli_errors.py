@@ -35,13 +35,19 @@ def test_a_path_that_is_no_index(tmp_path, lake, command, kind):
     path = {"nothing": tmp_path / "nowhere", "a lake": lake, "a file": lake / "people.csv"}[kind]
     name, *rest = command.split()
     said = refused(dovetail(name, path, *rest))
-    assert said == f"{path} holds no index. Make one with `dovetail index LAKE --to {path}`."
+    assert said == f"{path} is not an index. Make one with `dovetail index LAKE --to {path}`."
 
 
 def test_remove_from_a_path_that_is_no_index(tmp_path, lake):
-    assert "holds no index" in refused(dovetail("remove", tmp_path / "nowhere", "*"))
-    assert "holds no index" in refused(dovetail("remove", lake, "*"))
+    assert "is not an index" in refused(dovetail("remove", tmp_path / "nowhere", "*"))
+    assert "is not an index" in refused(dovetail("remove", lake, "*"))
     assert (lake / "people.csv").exists()
+
+
+def test_remove_does_not_take_a_folder_for_a_glob(idx, lake, monkeypatch):
+    monkeypatch.setenv("DOVETAIL_INDEX", str(idx))
+    said = refused(dovetail("remove", lake, "*"))
+    assert said == f"{lake} is not an index, nor a glob for tables of {idx}."
 
 
 @pytest.mark.parametrize(
@@ -93,7 +99,7 @@ def test_a_bad_setting(tmp_path, lake, choice, said):
 def test_another_lake_without_add(tmp_path, lake, idx):
     (tmp_path / "other").mkdir()
     said = refused(dovetail("index", tmp_path / "other", "--to", idx))
-    assert said == f"{idx} is the index of {lake}. To put {tmp_path}/other into the same index, add --add."
+    assert said == f"{idx} is the index of {lake}. To put {tmp_path}/other into the same index, use `add`."
 
 
 def test_most_tables_gone_without_allow_drop(lake, idx):
@@ -102,7 +108,7 @@ def test_most_tables_gone_without_allow_drop(lake, idx):
     (lake / "people.csv").unlink()
     said = refused(dovetail("index", lake, "--to", idx))
     assert said.startswith("Stopped before writing: 3 of 5 indexed tables ")
-    assert said.endswith("add --allow-drop.")
+    assert said.endswith("use `allow_drop`.")
     assert dovetail("tables", idx, "--json").json == before
 
 
@@ -116,12 +122,12 @@ def test_the_folder_of_the_lake_is_gone(lake, idx, tmp_path):
 
 def test_the_target_holds_other_files(lake):
     said = refused(dovetail("index", lake, "--to", lake / "old"))
-    assert said == f"{lake}/old holds other files (log.csv); choose an empty or new folder."
+    assert said == f"{lake}/old is not an index and not empty (it holds log.csv); choose an empty or new folder."
 
 
 def test_the_target_is_a_file(lake):
     said = refused(dovetail("index", lake, "--to", lake / "people.csv"))
-    assert said == f"{lake}/people.csv is a file; --to takes a folder for the index."
+    assert said == f"{lake}/people.csv is a file; the index needs a folder."
 
 
 def test_the_target_lies_in_a_file(lake):
@@ -137,11 +143,13 @@ def test_find_takes_a_value_or_a_name(idx, arguments):
     ("arguments", "said"),
     [
         (["frobnicate"], "See `dovetail --help`."),
-        (["index", "lake"], "Missing option '--to'. See `dovetail index --help`."),
+        (["index", "lake"], "Missing option '--to' / '--index'. See `dovetail index --help`."),
         (["columns", "idx"], "Missing argument 'TABLE'. See `dovetail columns --help`."),
         (["find", "idx", "x", "-k", "0"], "See `dovetail find --help`."),
         (["tables", "--frob"], "See `dovetail tables --help`."),
-        (["remove", "idx"], "See `dovetail remove --help`."),
+        (["remove", "idx"], "Missing argument 'GLOB...'. See `dovetail remove --help`."),
+        (["info"], "No index is named: give its folder first, or set DOVETAIL_INDEX."),
+        (["verify", "idx", "other"], "Got unexpected extra argument (other). See `dovetail verify --help`."),
     ],
 )
 def test_usage_errors_are_one_sentence(arguments, said):
@@ -155,9 +163,9 @@ def test_a_damaged_index(idx):
 
 
 def test_an_index_of_another_format(idx, monkeypatch):
-    monkeypatch.setattr("dovetail._storage.manifest.FORMAT_VERSION", 2)
+    monkeypatch.setattr("dovetail._storage.marker.FORMAT_VERSION", 3)
     said = refused(dovetail("tables", idx))
-    assert "written with index format 1; this Dovetail knows index format 2" in said
+    assert f"{idx} has index format 2; this Dovetail reads format 3. Build the index again" in said
 
 
 def test_a_system_error_names_the_file(idx, monkeypatch):
@@ -172,7 +180,7 @@ def test_an_interrupt(lake, tmp_path, monkeypatch):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "list_lake", interrupted)
+    monkeypatch.setattr(pipeline, "list_tables", interrupted)
     answer = dovetail("index", lake, "--to", tmp_path / "idx")
     assert answer.code == 130
     assert answer.err.endswith("Stopped. What was committed stays; run the same command again to go on.\n")

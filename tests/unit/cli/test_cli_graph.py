@@ -28,8 +28,18 @@ def test_inds(small):
     }
 
 
-def test_inds_limit(small):
-    assert dovetail("inds", small, "--limit", 1).out.splitlines()[-1] == "… and 1 more; -o FILE writes all."
+def test_how_many_lines(small):
+    last = dovetail("inds", small, "-k", 1).err.splitlines()[-1]
+    assert last == "… and 1 more: -k for more lines, -o FILE for all."
+
+
+@pytest.mark.parametrize("verb", [("inds",), ("keys",), ("path", "people.csv", "geo/cities.csv"), ("graph",)])
+def test_the_index_by_option_and_by_environment(small, monkeypatch, verb):
+    given = dovetail(verb[0], small, *verb[1:], "--json")
+    assert given.code in (0, 1)
+    assert dovetail(*verb, "--index", small, "--json").json == given.json
+    monkeypatch.setenv("DOVETAIL_INDEX", str(small))
+    assert dovetail(*verb, "--json").json == given.json
 
 
 def test_inds_in_every_format(small, tmp_path):
@@ -38,7 +48,9 @@ def test_inds_in_every_format(small, tmp_path):
     for suffix in ("json", "csv", "parquet"):
         file = tmp_path / f"inds.{suffix}"
         answer = dovetail("inds", small, "-o", file)
-        assert (answer.code, answer.out) == (0, f"2 dependencies written: {file}\n")
+        assert (answer.code, answer.out) == (0, f"2 inclusion dependencies written to {file}.\n")
+        answer = dovetail("inds", small, "-o", file, "--json")
+        assert (answer.code, answer.json) == (0, {"rows": 2, "output": str(file)})
     assert json.loads((tmp_path / "inds.json").read_text()) == rows
     assert pyarrow.parquet.read_table(tmp_path / "inds.parquet").to_pylist() == rows
     with (tmp_path / "inds.csv").open() as file:
@@ -47,7 +59,7 @@ def test_inds_in_every_format(small, tmp_path):
     assert list(texts[0]) == list(rows[0])
 
 
-def test_nothing_is_included(small):
+def test_nothing_is_included(small, tmp_path):
     answer = dovetail("inds", small, "--coverage", "1", "--partial", "1")
     assert answer.code == 0
     dovetail("remove", small, "*.csv")
@@ -55,6 +67,9 @@ def test_nothing_is_included(small):
     assert answer.code == 1
     assert "No column" in answer.out
     assert dovetail("inds", small, "--json").json == []
+    for verb, file in (("inds", "x.csv"), ("keys", "x.csv"), ("graph", "x.json")):
+        assert dovetail(verb, small, "-o", tmp_path / file).code == 1
+        assert (tmp_path / file).exists(), "an empty answer is one, too"
     assert dovetail("keys", small).code == 1
     assert dovetail("graph", small).code == 1
 
@@ -68,7 +83,7 @@ def test_keys(small):
     answer = dovetail("keys", small, "--min-score", 0.3)
     assert answer.code == 0
     assert "people.csv (city) → geo/cities.csv (City)" in answer.out
-    assert "all 2 values are among its 3" in answer.out
+    assert "all 2 values occur among its 3" in answer.out
     rows = dovetail("keys", small, "--min-score", 0.3, "--json").json
     assert all(row["reasons"] for row in rows)
 
@@ -78,6 +93,21 @@ def test_keys_to_a_file(small, tmp_path):
     assert answer.code == 0
     with (tmp_path / "keys.csv").open() as file:
         assert next(csv.DictReader(file))["reasons"]
+    assert (tmp_path / "keys.csv").read_text().splitlines()[1].startswith("people.csv,city,geo/cities.csv,City,1,")
+    rows = len((tmp_path / "keys.csv").read_text().splitlines()) - 1
+    found = dovetail("keys", small, "--min-score", 0, "-o", tmp_path / "keys.csv", "--json")
+    assert found.json == {"rows": rows, "output": str(tmp_path / "keys.csv")}
+
+
+def test_keys_of_some_tables(small):
+    every = dovetail("keys", small, "--min-score", 0, "--json").json
+    some = dovetail("keys", small, "people.csv", "--min-score", 0, "--json").json
+    assert some == [row for row in every if "people.csv" in (row["dependent_table"], row["referenced_table"])]
+    assert 0 < len(some) < len(every)
+    keys = dovetail("keys", small, "geo/*", "--candidates", "--json").json
+    assert {row["table"] for row in keys} == {"geo/cities.csv", "geo/codes.tsv"}
+    answer = dovetail("keys", small, "geo")
+    assert (answer.code, answer.err) == (1, f"No table of {small} matches 'geo'. Try 'geo/*'.\n")
 
 
 def test_path(small):
@@ -97,7 +127,7 @@ def test_no_path(small):
 def test_graph(small, tmp_path):
     answer = dovetail("graph", small, "--min-score", 0.3, "-o", tmp_path / "g.graphml")
     assert answer.code == 0
-    assert "4 tables" in answer.out
+    assert "4 tables" in answer.err
     assert (tmp_path / "g.graphml").exists()
     assert dovetail("graph", small, "--min-score", 0.3, "--json").json["tables"] == 4
 
@@ -106,8 +136,8 @@ def test_graph(small, tmp_path):
     ("arguments", "sentence"),
     [
         (("inds", "-o", "x.txt"), "Cannot write .txt: use .json, .csv, .parquet."),
-        (("inds", "--partial", "2"), "A dependency holds from a share above 0 to 1 on, not 2."),
-        (("inds", "--coverage", "much"), "'much' is no share: give a number from 0 to 1, such as 0.9."),
+        (("inds", "--partial", "2"), "`partial` is a share above 0 and at most 1, not 2."),
+        (("inds", "--coverage", "much"), "`coverage` is a share from 0 to 1, such as 0.9, not 'much'."),
         (("keys", "-o", "x"), "Cannot write a file without suffix: use .json, .csv, .parquet."),
         (("graph", "-o", "x.csv"), "Cannot write .csv: use .graphml, .json, .parquet."),
         (("path", "people.csv", "cities.csv"), 'The index has no table "cities.csv". Did you mean "geo/cities.csv"?'),

@@ -8,10 +8,10 @@ import click
 import pytest
 
 from dovetail import __version__
-from dovetail.cli.main import cli
+from dovetail.cli.main import VERBS, cli, load
 from support.command import dovetail
 
-COMMANDS = list(cli.commands)
+COMMANDS = list(VERBS)
 
 
 def examples(command: click.Command) -> list[str]:
@@ -21,14 +21,14 @@ def examples(command: click.Command) -> list[str]:
     return [line.strip() for line in lines.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("command", [cli, *cli.commands.values()], ids=lambda command: command.name)
+@pytest.mark.parametrize("command", [cli, *map(load, VERBS)], ids=lambda command: command.name)
 def test_help_ends_in_examples_that_parse(command):
     # Without its parent, a command would remember for good that it has no -h.
     parent = click.Context(cli, info_name="dovetail", help_option_names=cli.context_settings["help_option_names"])
     for line in examples(command):
         program, name, *arguments = shlex.split(line.rpartition(" | ")[2].partition(" > ")[0])
         assert program == "dovetail"
-        cli.commands[name].make_context(name, arguments, parent=parent)
+        load(name).make_context(name, arguments, parent=parent)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -38,6 +38,12 @@ def test_help_of_every_command(name, option):
     assert answer.code == 0
     assert answer.out.startswith(f"Usage: dovetail {name} ")
     assert "--json" in answer.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_has_their_own_short_helps(name):
+    assert load(name).name == name
+    assert load(name).short_help == VERBS[name]
 
 
 def test_commands_are_listed_in_the_order_of_use():

@@ -24,7 +24,7 @@ def test_the_summary(tmp_path, lake):
     assert re.fullmatch(r"5 files to read; the index will need up to about \S+ \S+ of disk \(.* free\)\.\n", answer.err)
     counts, skipped, read, index = answer.out.splitlines()
     assert counts == "4 tables · 9 columns · 10 rows · 17 distinct values · 1 file skipped"
-    assert skipped == "  skipped letter.txt: prose, no table found"
+    assert skipped == "  skipped letter.txt: not a table: prose"
     assert re.fullmatch(r"Read 5 new files \(\S+ B\) in \S+ s · \S+ s to start Spark, then \S+ MB/s", read)
     assert re.fullmatch(rf"Index: {tmp_path}/idx  \(generation \d+, 1 segment, \S+ KB\)", index)
 
@@ -56,7 +56,7 @@ def test_json(lake, tmp_path):
     answer = dovetail("index", lake, "--to", tmp_path / "idx", "--json")
     report = answer.json
     assert {"tables": 4, "columns": 9, "rows": 10, "values": 17, "added": 5, "unchanged": 0}.items() <= report.items()
-    assert report["skipped"] == [{"path": "letter.txt", "reason": "prose, no table found"}]
+    assert report["skipped"] == [{"path": "letter.txt", "reason": "not a table: prose"}]
     assert report["seconds"] > 0
     assert report["bytes"] == sum(path.stat().st_size for path in lake.rglob("*.?sv"))
 
@@ -124,8 +124,8 @@ def test_add(lake, idx, tmp_path):
     answer = dovetail("index", tmp_path / "other", "--to", idx, "--add")
     assert answer.code == 0
     assert tables(idx)[-1] == "people.csv"
-    assert "other/more.csv" in tables(idx)
-    assert f"Lake: {tmp_path}/other (tables below other/)\n" in dovetail("info", idx).out
+    assert "other//more.csv" in tables(idx)
+    assert f"Lake: {tmp_path}/other (tables below other//)\n" in dovetail("info", idx).out
 
 
 def test_allow_drop(lake, idx):
@@ -136,11 +136,17 @@ def test_allow_drop(lake, idx):
 
 
 def test_settings(lake, tmp_path):
-    dovetail("index", lake, "--to", tmp_path / "idx", "--set", "segment_mb=7", "--set", "memory_mb=9")
-    assert (
-        "Settings: segment_mb 7, slice_mb 64, memory_mb 9, super_key_bits 128,"
-        in dovetail("info", tmp_path / "idx").out
-    )
+    to = tmp_path / "idx"
+    dovetail("index", lake, "--to", to, "--set", "segment_mb=7", "--set", "super_key_bits=256")
+    assert "Frozen settings: super_key_bits 256, super_key_xash 0, embedder " in dovetail("info", to).out
+    assert dovetail("index", lake, "--to", to, "--set", "segment_mb=8", "--set", "memory_mb=9").code == 0
+    assert dovetail("compact", to, "--set", "segment_mb=9").code == 0
+    for verb in (("index", lake, "--to", to), ("compact", to)):
+        answer = dovetail(*verb, "--set", "super_key_bits=512")
+        assert answer.code == 2
+        assert answer.err == (
+            "super_key_bits is 256 in this index and cannot be changed to 512; make a new index for that.\n"
+        )
 
 
 @pytest.mark.parametrize("option", [[], ["--master", "local[1]"]])

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail.graph.columns import LakeColumns
-from dovetail.graph.inclusion import Pairs
-from dovetail.graph.names import word_weight, words
-from dovetail.graph.score import WEIGHTS, Scorer
+from dovetail.graph.inclusion import ColumnPairs
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.score import WEIGHTS, Scorer, word_weight, words
 
 
 def ends(row) -> tuple[str, ...]:
@@ -29,7 +28,7 @@ def test_the_foreign_keys_of_a_shop_come_first(shop):
 def test_reasons_say_what_a_person_can_check(shop):
     row = next(row for row in shop.foreign_keys().to_dicts() if ends(row)[0] == "orders.csv")
     assert row["reasons"] == [
-        "all 9 values are among its 9",
+        "all 9 values occur among its 9",
         "named after customer_id or its table",
         "customer_id is the first key of its table",
         "many to one: 30 rows have customer_id",
@@ -66,7 +65,7 @@ def test_dependencies_that_break_here_and_there(lake_of):
     row = lake.foreign_keys().to_dicts()[0]
     assert ends(row) == ("uses.csv", "thing_code", "things.csv", "thing_code")
     assert row["containment"] == pytest.approx(60 / 62)
-    assert row["reasons"][0] == "60 of 62 values are among its 100"
+    assert row["reasons"][0] == "60 of 62 values occur among its 100"
 
 
 TEAMS = [(year, f"club {n}") for year in range(1990, 2000) for n in range(8) if (year + n) % 5]
@@ -83,7 +82,7 @@ def test_keys_of_several_columns(lake_of):
     assert (row["dependent_table"], row["dependent_columns"]) == ("games.csv", ["season year", "home team"])
     assert (row["referenced_table"], row["referenced_columns"]) == ("teams.csv", ["year", "team"])
     assert (row["containment"], row["coverage"]) == (1, 1)
-    assert row["reasons"][0] == f"all {len(TEAMS)} combinations are among its {len(TEAMS)}"
+    assert row["reasons"][0] == f"all {len(TEAMS)} combinations occur among its {len(TEAMS)}"
     assert "year, team together" in row["reasons"][2]
 
 
@@ -177,7 +176,7 @@ def test_names_by_marks_equal_names_by_sets(shop):
     columns = LakeColumns(shop.segments)
     number = len(columns)
     one, other = (array.ravel() for array in np.indices((number, number)))
-    found = Scorer(columns, columns.distinct).features(Pairs(one, other, np.ones(len(one), np.int64)))[:, 0]
+    found = Scorer(columns, columns.distinct).features(ColumnPairs(one, other, np.ones(len(one), np.int64)))[:, 0]
 
     def weights(name: str) -> dict[str, float]:
         parts = [(p, s * word_weight(w)) for w in words(name) for p, s in ((w, 0.6), (w[:3] + "…", 0.4))]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dovetail.errors import InputError
-from dovetail.graph.inclusion import Inclusions, Question, as_share
-from dovetail.graph.many import Signatures
+from dovetail.graph.inclusion import InclusionFinder, InclusionQuery, as_share
+from dovetail.graph.signatures import BloomParameters
 
 PLANETS = {
     "planets.csv": "Planet,Moons\nMercury,none\nVenus,none\nEarth,one\nMars,two\nJupiter,many\nSaturn,many\n",
@@ -110,10 +110,14 @@ def test_what_is_no_share(lake_of, share):
 
 
 def test_signatures_find_whole_inclusions_only(shop):
-    from dovetail.graph.columns import LakeColumns
+    from dovetail.graph.lake_columns import LakeColumns
 
     with pytest.raises(InputError, match="whole inclusions only"):
-        Inclusions(LakeColumns(shop.segments), Question(containment=as_share(0.9)), signatures=Signatures())
+        InclusionFinder(
+            LakeColumns(shop.segments),
+            InclusionQuery(containment=as_share("partial", 0.9)),
+            signatures=BloomParameters(),
+        )
 
 
 PLACES = {
@@ -132,7 +136,7 @@ def test_several_columns_together(lake_of):
 
 @pytest.mark.parametrize("option", [{"partial": 0.9}, {"null_equal": True}])
 def test_what_several_columns_do_not_go_with(lake_of, option):
-    with pytest.raises(InputError, match="leave --"):
+    with pytest.raises(InputError, match="; drop `"):
         lake_of(PLACES).inds(nary=2, **option)
 
 

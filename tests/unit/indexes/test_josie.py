@@ -13,16 +13,17 @@ from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.josie import JOSIE, Found, JosieReader, kernels
-from dovetail.indexes.josie.build import LEAST, MOST
-from dovetail.indexes.josie.core import Costs
-from dovetail.indexes.josie.query import HOW
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.josie import kernels
+from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS
+from dovetail.indexes.josie.core import JosieCosts, OverlapMatches
+from dovetail.indexes.josie.index import JOSIE
+from dovetail.indexes.josie.query import ALGORITHMS, JosieReader
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.tokens.index import TOKENS
 
 PLENTY = 1 << 30
-FREE = Costs(0.0, 0.0, 1000.0, 1000.0, 1.0)  # sets cost nothing: they are read as soon as anything is gained
-DEAR = Costs(1e6, 1e6, 0.001, 0.001, 1.0)
+FREE = JosieCosts(0.0, 0.0, 1000.0, 1000.0, 1.0)  # sets cost nothing: they are read as soon as anything is gained
+DEAR = JosieCosts(1e6, 1e6, 0.001, 0.001, 1.0)
 
 
 def build(folder: Path, columns: list[set[str]], memory_bytes: int = PLENTY) -> Segment:
@@ -31,7 +32,7 @@ def build(folder: Path, columns: list[set[str]], memory_bytes: int = PLENTY) -> 
     scratch.mkdir()
     builders = [index.builder(scratch, memory_bytes) for index in (TOKENS, JOSIE)]
     for (number, column), builder in itertools.product(enumerate(columns), builders):
-        builder.add(Piece(number, pa.array(sorted(column), pa.large_string()), np.ones(len(column), np.int64)))
+        builder.add(ColumnChunk(number, pa.array(sorted(column), pa.large_string()), np.ones(len(column), np.int64)))
     counts = {"tables": 0}
     for builder in builders:
         counts |= builder.finish(writer, [1] * len(columns))
@@ -46,7 +47,7 @@ def brute_force(columns: list[set[str]], query: set[str], k: int, floor: int, al
     return sorted(kept, key=lambda hit: (-hit[1], hit[0]))
 
 
-def hits(found: Found) -> list[tuple[int, int]]:
+def hits(found: OverlapMatches) -> list[tuple[int, int]]:
     return list(zip(found.columns.tolist(), found.overlaps.tolist(), strict=True))
 
 
@@ -72,8 +73,8 @@ def test_equals_brute_force(tmp_path_factory, columns, query, k, floor, memory_b
     allowed = allowed if allowed is None else allowed.astype(bool)
     expected = brute_force(columns, query, k, floor, [True] * len(columns) if allowed is None else allowed)
     asked = pa.array(sorted(query), pa.large_string())
-    for how in HOW:
-        assert hits(reader.search(asked, k, floor, allowed, how)) == expected, how
+    for algorithm in ALGORITHMS:
+        assert hits(reader.search(asked, k, floor, allowed, algorithm)) == expected, algorithm
     for number, column in enumerate(columns):
         assert reader.overlap_with(asked, number) == len(query & column)
 
@@ -95,7 +96,9 @@ def skewed(tmp_path_factory) -> tuple[list[set[str]], JosieReader]:
 @given(
     seed=st.integers(0, 1 << 30), size=st.sampled_from([1, 10, 100, 1000]), k=st.sampled_from([1, 3, 10, 50, 1000]),
     floor=st.sampled_from([1, 1, 5, 40]), masked=st.booleans(),
-    costs=st.sampled_from([None, FREE, DEAR, Costs(100.0, 1.0, 20.0, 1.0, 9.0), Costs(50.0, 0.2, 500.0, 5.0, 1.0)]),
+    costs=st.sampled_from(
+        [None, FREE, DEAR, JosieCosts(100.0, 1.0, 20.0, 1.0, 9.0), JosieCosts(50.0, 0.2, 500.0, 5.0, 1.0)]
+    ),
 )  # fmt: skip
 def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, costs):
     lake, reader = skewed
@@ -106,8 +109,8 @@ def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, co
     measured = reader.costs
     reader.costs = costs or measured
     try:
-        for how in HOW:
-            assert hits(reader.search(pa.array(sorted(query)), k, floor, allowed, how)) == expected, how
+        for algorithm in ALGORITHMS:
+            assert hits(reader.search(pa.array(sorted(query)), k, floor, allowed, algorithm)) == expected, algorithm
     finally:
         reader.costs = measured
 
@@ -115,8 +118,8 @@ def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, co
 def test_reads_less_than_both_baselines_where_sets_are_cheap(skewed):
     lake, reader = skewed
     query = pa.array(sorted(max(lake, key=len)))
-    reader.costs, measured = Costs(1.0, 0.1, 1000.0, 1.0, 9.0), reader.costs
-    work = {how: reader.search(query, 3, by=how).work for how in HOW}
+    reader.costs, measured = JosieCosts(1.0, 0.1, 1000.0, 1.0, 9.0), reader.costs
+    work = {algorithm: reader.search(query, 3, algorithm=algorithm).work for algorithm in ALGORITHMS}
     reader.costs = measured
     assert work["josie"].list_items < work["merge_list"].list_items
     assert work["josie"].sets < work["probe_set"].sets
@@ -129,11 +132,13 @@ def test_kernels_equal_their_plain_form(tmp_path, monkeypatch, costs):
     reader = JOSIE.open(build(tmp_path, lake))
     reader.costs = costs
     queries = [pa.array(sorted(column)) for column in lake[:6]]
-    compiled = [hits(reader.search(query, 4, by=how)) for query in queries for how in HOW]
+    compiled = [hits(reader.search(query, 4, algorithm=algorithm)) for query in queries for algorithm in ALGORITHMS]
     for name, kernel in vars(kernels).items():
         if hasattr(kernel, "py_func"):
             monkeypatch.setattr(kernels, name, kernel.py_func)
-    assert [hits(reader.search(query, 4, by=how)) for query in queries for how in HOW] == compiled
+    assert [
+        hits(reader.search(query, 4, algorithm=algorithm)) for query in queries for algorithm in ALGORITHMS
+    ] == compiled
 
 
 def test_groups_of_a_query(tmp_path):
@@ -150,8 +155,8 @@ def test_repeated_values_count_once(tmp_path):
 
 def test_a_search_leaves_no_trace(skewed):
     lake, reader = skewed
-    for how in HOW:
-        reader.search(pa.array(sorted(lake[0] | lake[1])), 3, how=how)
+    for algorithm in ALGORITHMS:
+        reader.search(pa.array(sorted(lake[0] | lake[1])), 3, algorithm=algorithm)
     assert all(not scratch.counts.any() for scratch in reader._free)
 
 
@@ -166,9 +171,9 @@ def test_a_mask_of_another_segment_is_refused(tmp_path):
         JOSIE.open(build(tmp_path, [{"a"}])).search(pa.array(["a"]), 1, allowed=np.ones(2, bool))
 
 
-def test_an_unknown_way_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="no such way"):
-        JOSIE.open(build(tmp_path, [{"a"}])).search(pa.array(["a"]), 1, how="guess")
+def test_an_unknown_algorithm_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no such algorithm"):
+        JOSIE.open(build(tmp_path, [{"a"}])).search(pa.array(["a"]), 1, algorithm="guess")
 
 
 @given(lakes)
@@ -185,7 +190,7 @@ def test_positions_count_tokens(tmp_path_factory, columns):
 @pytest.mark.parametrize("columns", [[], [set()], [{"a"}], [{"a", "b"}, {"b"}]])
 def test_costs_of_a_tiny_segment_are_sensible(tmp_path, columns):
     costs = JOSIE.open(build(tmp_path, columns)).costs
-    assert all(low <= cost <= high for low, cost, high in zip(LEAST, costs, MOST, strict=True))
+    assert all(low <= cost <= high for low, cost, high in zip(LEAST_COSTS, costs, MOST_COSTS, strict=True))
 
 
 def test_wrong_positions_and_costs_are_found(tmp_path):

@@ -16,12 +16,19 @@ from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.errors import FormatMismatch, IndexDamaged, InputError
-from dovetail.indexes.lsh_ensemble import LSH_ENSEMBLE, LshEnsembleReader
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, partition, plant
-from dovetail.indexes.lsh_ensemble.core import Parameters, Sketch, as_ratio, functions, least_overlap
-from dovetail.indexes.lsh_ensemble.kernels import _agrees, candidates_in, least_equal, mark_candidates, sketch_hashes
-from dovetail.indexes.lsh_ensemble.partitions import cut_sizes, tune, tuning
-from dovetail.indexes.lsh_ensemble.query import RECALL
+from dovetail.indexes.lsh_ensemble.core import Sketch, SketchParameters, as_ratio, functions, least_overlap
+from dovetail.indexes.lsh_ensemble.index import LSH_ENSEMBLE
+from dovetail.indexes.lsh_ensemble.kernels import (
+    _agrees,
+    candidates_in,
+    cut_sizes,
+    least_equal,
+    mark_candidates,
+    sketch_hashes,
+    tune,
+)
+from dovetail.indexes.lsh_ensemble.query import RECALL, LshEnsembleReader, tuning
 from dovetail.indexes.lsh_ensemble.set_kernels import (
     answer_by_postings,
     find_prefix,
@@ -29,9 +36,9 @@ from dovetail.indexes.lsh_ensemble.set_kernels import (
     sum_after,
     verify_columns,
 )
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.indexes.tokens.index import TOKENS
 from dovetail.normalise.hashing import hash_tokens
 
 PLENTY = 1 << 30
@@ -46,12 +53,12 @@ def build(
     scratch.mkdir()
     builders = (
         TOKENS.builder(scratch, PLENTY),
-        LshEnsembleBuilder(memory_bytes, Parameters(permutations=permutations)),
+        LshEnsembleBuilder(memory_bytes, SketchParameters(permutations=permutations)),
     )
     for number, values in enumerate(columns):
         tokens = pa.array(sorted(set(values)), pa.large_string())
         for builder in builders:
-            builder.add(Piece(number, tokens, np.ones(len(tokens), np.int64)))
+            builder.add(ColumnChunk(number, tokens, np.ones(len(tokens), np.int64)))
     counts = {"tables": 0}
     for builder in builders:
         counts |= builder.finish(writer, [1] * len(columns))
@@ -111,7 +118,7 @@ class TestSketches:
     @pytest.mark.parametrize("permutations", [64, 128, 256])
     def test_estimate_is_near_the_truth(self, permutations):
         rng = np.random.default_rng(3)
-        parameters = Parameters(permutations=permutations)
+        parameters = SketchParameters(permutations=permutations)
         errors = []
         for size, jaccard in [(200, 0.1), (200, 0.5), (2000, 0.3), (2000, 0.9), (50_000, 0.05), (50_000, 0.7)]:
             for _ in range(30):
@@ -125,7 +132,7 @@ class TestSketches:
         assert 0.8 < np.std(errors) < 1.2
 
     def test_estimate_over_tokens_that_look_alike(self):
-        parameters = Parameters()
+        parameters = SketchParameters()
         numbers = pa.array([str(i) for i in range(30_000)])
         one, other = hash_tokens(numbers[:20_000]), hash_tokens(numbers[10_000:])
         assert Sketch.of(parameters, one).jaccard(Sketch.of(parameters, other)) == pytest.approx(1 / 3, abs=0.13)
@@ -135,18 +142,18 @@ class TestSketches:
     def test_kernel_equals_its_plain_form(self):
         hashes = np.random.default_rng(4).integers(0, 1 << 63, 20, dtype=np.uint64)
         with np.errstate(over="ignore"):
-            plain = sketch_hashes.py_func(hashes, *functions(Parameters(permutations=64)))
-        assert np.array_equal(plain, sketch_hashes(hashes, *functions(Parameters(permutations=64))))
+            plain = sketch_hashes.py_func(hashes, *functions(SketchParameters(permutations=64)))
+        assert np.array_equal(plain, sketch_hashes(hashes, *functions(SketchParameters(permutations=64))))
 
     def test_other_parameters_are_refused(self):
         hashes = np.arange(10, dtype=np.uint64)
-        one = Sketch.of(Parameters(), hashes)
-        for other in (Parameters(permutations=64), Parameters(seed=7)):
+        one = Sketch.of(SketchParameters(), hashes)
+        for other in (SketchParameters(permutations=64), SketchParameters(seed=7)):
             with pytest.raises(FormatMismatch, match="cannot be compared"):
                 one.jaccard(Sketch.of(other, hashes))
 
     def test_a_pack_of_another_family_is_refused_by_name(self, segment, monkeypatch):
-        other = Parameters(family=2).to_array()
+        other = SketchParameters(family=2).to_array()
         monkeypatch.setitem(segment.pack("lsh_ensemble")._arrays, "parameters", other)
         with pytest.raises(FormatMismatch, match="family 2"):
             LshEnsembleReader(segment)
@@ -543,7 +550,7 @@ class TestBuilding:
     @pytest.mark.parametrize("costs", [np.zeros(5), np.full(5, np.nan), np.ones(4)])
     def test_impossible_costs_are_damage(self, segment, monkeypatch, costs):
         monkeypatch.setitem(segment.pack("lsh_ensemble")._arrays, "costs", costs)
-        with pytest.raises(IndexDamaged, match="what the steps of a search cost"):
+        with pytest.raises(IndexDamaged, match="its costs are missing or out of range"):
             LshEnsembleReader(segment)
 
     @pytest.mark.parametrize("name", ["parameters", "lowers", "uppers", "offsets", "columns", "signatures", "trees"])

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail.indexes.josie import JOSIE
-from dovetail.indexes.mate import MATE, MateReader, Parameters
-from dovetail.indexes.mate.core import SIZES, Hashing, alpha
-from dovetail.indexes.mate.hash_kernels import hash_tokens as hash_into
-from dovetail.indexes.mate.query import MOST_MAPPINGS
-from dovetail.indexes.mate.starts import cheapest, column_items
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.rows import ROWS, RowReader
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.josie.index import JOSIE
+from dovetail.indexes.mate.core import SIZES, Hashing, SuperKeyParameters, alpha
+from dovetail.indexes.mate.index import MATE
+from dovetail.indexes.mate.kernels import hash_tokens as hash_into
+from dovetail.indexes.mate.query import MOST_MAPPINGS, MateReader, cheapest_cover, column_items
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.rows.index import ROWS
+from dovetail.indexes.rows.query import RowReader
+from dovetail.indexes.tokens.index import TOKENS
 from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 Table = list[tuple[str | None, ...]]
@@ -30,7 +30,7 @@ PLENTY = 1 << 30
 
 
 def build(
-    folder: Path, tables: list[Table], parameters: Parameters, memory_bytes: int = PLENTY, cut: int = 5
+    folder: Path, tables: list[Table], parameters: SuperKeyParameters, memory_bytes: int = PLENTY, cut: int = 5
 ) -> Segment:
     """A segment of tables; each column comes in pieces of `cut` rows."""
     writer = SegmentWriter(folder)
@@ -48,7 +48,7 @@ def build(
                 codes = np.array([-1 if cell is None else values.index(cell) for cell in cells], np.int32)
                 counts = np.bincount(codes[codes >= 0], minlength=len(values))
                 for builder in builders:
-                    builder.add(Piece(first + column, pa.array(values, pa.large_string()), counts, codes))
+                    builder.add(ColumnChunk(first + column, pa.array(values, pa.large_string()), counts, codes))
         first += width
     counts: dict[str, int] = {"tables": len(tables)}
     for builder in builders:
@@ -100,7 +100,11 @@ keys = st.integers(1, 4).flatmap(
     )
 )
 parameters = st.builds(
-    Parameters, st.sampled_from(FAMILIES), st.sampled_from(SIZES), st.integers(2, 7), st.sampled_from(["", "a 01-"])
+    SuperKeyParameters,
+    st.sampled_from(FAMILIES),
+    st.sampled_from(SIZES),
+    st.integers(2, 7),
+    st.sampled_from(["", "a 01-"]),
 )
 
 
@@ -124,7 +128,7 @@ def test_equals_brute_force_over_all_mappings(tmp_path_factory, lake, query, k, 
 @settings(max_examples=40)
 @given(lake=st.lists(tables, max_size=5), cut=st.integers(1, 20), memory_bytes=st.sampled_from([1, 200, PLENTY]))
 def test_rows_come_back(tmp_path_factory, lake, cut, memory_bytes):
-    segment = build(tmp_path_factory.mktemp("rows"), lake, Parameters(), memory_bytes, cut)
+    segment = build(tmp_path_factory.mktemp("rows"), lake, SuperKeyParameters(), memory_bytes, cut)
     reader = RowReader(segment)
     column = 0
     for number, table in enumerate(lake):
@@ -140,7 +144,7 @@ def bits_of(words: np.ndarray) -> int:
     return sum(int(word).bit_count() for word in words)
 
 
-def hashed(parameters: Parameters, strings: list[str], ones: int) -> np.ndarray:
+def hashed(parameters: SuperKeyParameters, strings: list[str], ones: int) -> np.ndarray:
     tokens = pa.array(strings, pa.large_string())
     keys = np.empty((len(strings), parameters.words), np.uint64)
     hashing = Hashing.of(parameters, hash_tokens(tokens), *as_buffers(tokens))
@@ -191,7 +195,7 @@ def mixed(value: int) -> int:
 @given(value=st.text(max_size=40), bits=st.sampled_from(SIZES), ones=st.integers(2, 8))
 def test_xash_is_the_papers(value, bits, ones):
     characters = " eainorstlud0123456789cmpghbyfvkwzxjqéжя北"
-    (words,) = hashed(Parameters("xash", bits, ones, characters), [value], ones)
+    (words,) = hashed(SuperKeyParameters("xash", bits, ones, characters), [value], ones)
     assert sum(int(word) << (64 * i) for i, word in enumerate(words)) == plain_xash(value, bits, ones, characters)
 
 
@@ -210,7 +214,7 @@ def test_alpha_is_that_of_the_paper():
 )
 def test_starts_cover_every_tuple_and_are_never_dearer_than_the_best_column(tuples, weights):
     local, prices = np.array(tuples, np.int64), np.array(weights, np.int64)
-    chosen = cheapest(local, prices)
+    chosen = cheapest_cover(local, prices)
     assert all(value in row for value, row in zip(chosen.tolist(), tuples, strict=True))
     assert prices[np.unique(chosen)].sum() <= column_items(local, prices).min()
 
@@ -220,7 +224,7 @@ def test_effort_has_an_end(tmp_path):
     random = np.random.default_rng(0)
     lake = [[tuple(map(str, row)) for row in random.integers(0, 2, (40, 14)).tolist()] for _ in range(3)]
     query = [tuple(map(str, row)) for row in random.integers(0, 2, (30, 10)).tolist()]
-    reader = MateReader(build(tmp_path, lake, Parameters()))
+    reader = MateReader(build(tmp_path, lake, SuperKeyParameters()))
     columns = [pa.array(["0", "1"], pa.large_string())] * 10
     tuples = np.unique(np.array([[int(value) for value in row] for row in query]), axis=0)
     found = reader.search(columns, tuples, k=3, effort=2_000_000)
@@ -237,7 +241,7 @@ def test_small_numbers_in_wide_tables_take_little_effort(tmp_path, width, column
     random = np.random.default_rng(width)
     lake = [[tuple(map(str, row)) for row in random.integers(0, 12, (80, columns)).tolist()] for _ in range(4)]
     query = [tuple(map(str, row)) for row in random.integers(0, 12, (150, width)).tolist()]
-    reader = MateReader(build(tmp_path, lake, Parameters()))
+    reader = MateReader(build(tmp_path, lake, SuperKeyParameters()))
     assert ask(reader, query, k=3) == brute_force(lake, query, 3, 1)
     names = sorted(map(str, range(12)))
     tuples = np.array(sorted({tuple(names.index(value) for value in row) for row in query}))
@@ -248,7 +252,7 @@ def test_small_numbers_in_wide_tables_take_little_effort(tmp_path, width, column
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_pruned_search_reads_no_more_items_than_the_starts_have(tmp_path, family):
     lake = [[(f"k{i}", f"v{i % 7}", "x") for i in range(50)], [(f"k{i}", f"v{i % 5}", "x") for i in range(50)]]
-    reader = MateReader(build(tmp_path, lake, Parameters(family)))
+    reader = MateReader(build(tmp_path, lake, SuperKeyParameters(family)))
     query = [(f"k{i}", f"v{i % 7}") for i in range(40)]
     columns = [sorted({row[j] for row in query}) for j in range(2)]
     tuples = np.array([[columns[j].index(value) for j, value in enumerate(row)] for row in query])

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail.indexes.pieces import PIECES
 from dovetail.indexes.pieces.core import keys_of
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS
+from dovetail.indexes.pieces.index import PIECES
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.tokens.index import TOKENS
 from dovetail.normalise import plain
 
 MASK = (1 << 64) - 1
@@ -64,7 +64,7 @@ def build(folder: Path, columns: list[list[str]], memory_bytes: int = 1 << 30) -
     for number, values in enumerate(columns):
         distinct = list(dict.fromkeys(values))
         for builder in builders:
-            builder.add(Piece(number, pa.array(distinct, pa.large_string()), np.ones(len(distinct), np.int64)))
+            builder.add(ColumnChunk(number, pa.array(distinct, pa.large_string()), np.ones(len(distinct), np.int64)))
     for builder in builders:
         builder.finish(writer, [1] * len(columns))
     return Segment(folder / "segments", writer.finish({"tables": len(columns)}))

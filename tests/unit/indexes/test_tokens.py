@@ -14,15 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TOKENS, TokenReader
+from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import query as tokens_query
-from dovetail.indexes.tokens.groups import ascending, weigh_groups
-from dovetail.indexes.tokens.kernels import find_tokens, group_lists, merge_repeats, spread, stable_order, transpose
-from dovetail.indexes.tokens.merge_kernels import merge_groups, take_lists
+from dovetail.indexes.tokens.index import TOKENS
+from dovetail.indexes.tokens.kernels import (
+    group_lists,
+    merge_groups,
+    merge_repeats,
+    stable_order,
+    take_lists,
+    transpose,
+)
+from dovetail.indexes.tokens.query import TokenReader
+from dovetail.indexes.tokens.query_kernels import ascending, find_tokens, spread, weigh_groups
 from dovetail.normalise.hashing import as_buffers, hash_tokens
 
-Columns = list[list[list[str]]]  # columns, each of pieces, each of values
+Columns = list[list[list[str]]]  # columns, each of chunks, each of values
 
 PLENTY = 1 << 30
 
@@ -32,11 +39,11 @@ def build(folder: Path, columns: Columns, memory_bytes: int = PLENTY) -> Segment
     scratch = folder / f"scratch-{writer.id}"
     scratch.mkdir()
     builder = TOKENS.builder(scratch, memory_bytes)
-    for number, pieces in enumerate(columns):
-        for values in pieces:
+    for number, chunks in enumerate(columns):
+        for values in chunks:
             counts = Counter(values)
             tokens = pa.array(list(counts), pa.large_string())
-            builder.add(Piece(number, tokens, np.array(list(counts.values()), np.int64)))
+            builder.add(ColumnChunk(number, tokens, np.array(list(counts.values()), np.int64)))
     counts = builder.finish(writer, [1] * len(columns))
     return Segment(folder, writer.finish({"tables": 0, **counts}))
 
@@ -52,15 +59,15 @@ def contents(reader: TokenReader) -> list[dict[str, int]]:
 
 words = st.text(st.characters(codec="utf-8"), max_size=40)
 small_words = st.sampled_from(["", "a", "b", "ab", "ä", "x" * 70, "zürich"])
-columns_of_pieces = st.lists(st.lists(st.lists(words | small_words, max_size=12), max_size=3), max_size=8)
+columns_of_chunks = st.lists(st.lists(st.lists(words | small_words, max_size=12), max_size=3), max_size=8)
 
 
 @settings(max_examples=60)
-@given(columns=columns_of_pieces, memory_bytes=st.sampled_from([1, 300, PLENTY]))
+@given(columns=columns_of_chunks, memory_bytes=st.sampled_from([1, 300, PLENTY]))
 def test_equals_brute_force(tmp_path_factory, columns, memory_bytes):
     segment = build(tmp_path_factory.mktemp("segments"), columns, memory_bytes)
     reader = TOKENS.open(segment)
-    truth = [dict(Counter(value for piece in pieces for value in piece)) for pieces in columns]
+    truth = [dict(Counter(value for chunk in chunks for value in chunk)) for chunks in columns]
     assert contents(reader) == truth
     assert list(TOKENS.check(segment)) == []
     assert segment.damage() == []
@@ -82,11 +89,11 @@ def test_equals_brute_force(tmp_path_factory, columns, memory_bytes):
 
 
 @settings(max_examples=30)
-@given(columns=columns_of_pieces, large=st.sampled_from([1, 8, 1 << 18]), piece=st.sampled_from([1, 20, 1 << 23]))
-def test_spilling_changes_no_byte_of_the_arrays(tmp_path_factory, columns, large, piece):
+@given(columns=columns_of_chunks, large=st.sampled_from([1, 8, 1 << 18]), portion=st.sampled_from([1, 20, 1 << 23]))
+def test_spilling_changes_no_byte_of_the_arrays(tmp_path_factory, columns, large, portion):
     whole = build(tmp_path_factory.mktemp("whole"), columns, PLENTY)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_LARGE", large), ("_PIECE", piece), ("_ENTRIES", piece)):
+        for name, value in (("_LARGE", large), ("_PORTION", portion), ("_ENTRIES", portion)):
             patch.setattr(f"dovetail.indexes.tokens.build.{name}", value)
         spilled = build(tmp_path_factory.mktemp("spilled"), columns, 200)
     for name in whole.pack("tokens").names():
@@ -190,7 +197,7 @@ def test_ids_ascending(count, bound):
         ("set_groups", 0, 1, "disagree"),
         ("set_offsets", 1, 1, "more or fewer counts"),
         ("posting_columns", 0, 99, "column that does not exist"),
-        ("set_counts", 0, 0, "stands in no row"),
+        ("set_counts", 0, 0, "occurs in no row"),
         ("hash_ids", 0, 2, "every token once"),
         ("hashes", 0, 5, "hash table does not match"),
         ("hash_starts", 1, 3, "hash table does not match"),

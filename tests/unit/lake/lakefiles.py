@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dovetail.lake.reader import DialectOverride, Layout, Part, RowCounter, read, settle
+from dovetail.lake.reader import DialectOverride, Layout, Part, RowCounter, detect_layout, read
 
 Rows = list[list[str | None]]
 
@@ -24,5 +24,5 @@ def rows_of(path: Path, layout: Layout, part: Part | None = None, counter: RowCo
 
 
 def table_of(path: Path, override: DialectOverride | None = None) -> tuple[tuple[str, ...], Rows]:
-    layout = settle(path, override)
+    layout = detect_layout(path, override)
     return layout.columns, rows_of(path, layout)

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.errors import InputError
+from dovetail.lake.dialect import DialectOverride, parse_override
 from dovetail.lake.formats import format_of
-from dovetail.lake.layout import Layout
-from dovetail.lake.names import distinct_names
-from dovetail.lake.override import DialectOverride, parse_override
+from dovetail.lake.layout import Layout, distinct_names
 
 
 @pytest.mark.parametrize(

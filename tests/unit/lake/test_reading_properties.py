@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakefiles import rows_of, written
 
-from dovetail.lake import blocks, footer
-from dovetail.lake.boundaries import record_starts, rules_of
+from dovetail.lake import blocks, frame
+from dovetail.lake.blocks import record_rules
 from dovetail.lake.encoding import encoding_of
 from dovetail.lake.layout import Layout, RowCounter
 from dovetail.lake.parse import BlockParser
-from dovetail.lake.reader import settle, split
+from dovetail.lake.reader import detect_layout, split
+from dovetail.lake.record_kernels import record_starts
 
 words = st.sampled_from(
     [
@@ -88,7 +89,7 @@ def test_sniffed_tables_are_read_back_exactly(
     header = [f"name {i}" for i in range(len(rows[0]))]
     body = [[str(i), *row[1:]] for i, row in enumerate(rows)]
     path = written(folder, "a.csv", as_text([header, *body], delimiter, "", newline, csv.QUOTE_ALL), encoding)
-    layout = settle(path)
+    layout = detect_layout(path)
     assert layout.columns == tuple(header)
     assert rows_of(path, layout) == body
 
@@ -120,7 +121,7 @@ def test_fast_and_tolerant_parsers_agree(rows: list[list[str]], delimiter: str, 
 def test_boundaries_are_the_writers_records(rows: list[list[str]], delimiter: str, escape: str, newline: str) -> None:
     layout = layout_for(len(rows[0]), delimiter, escape)
     pieces = [as_text([row], delimiter, escape, newline, csv.QUOTE_ALL).encode() for row in rows]
-    starts, literal = record_starts(np.frombuffer(b"".join(pieces), dtype=np.uint8), rules_of(layout), True)
+    starts, literal = record_starts(np.frombuffer(b"".join(pieces), dtype=np.uint8), record_rules(layout), True)
     assert not literal.any()
     assert starts.tolist() == np.cumsum([0, *map(len, pieces)]).tolist()
 
@@ -170,9 +171,9 @@ def test_parts_and_blocks_give_the_rows_of_the_whole(
     numbered += [[str(i), *row[1:]] for i, row in enumerate(rows * 4)]
     content = (as_text(numbered, ",", "", "\n", csv.QUOTE_ALL) + note).encode(encoding, errors="ignore")
     path = written(folder, "parts.csv", content)
-    layout = settle(path)
+    layout = detect_layout(path)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (footer, blocks):
+        for module in (frame, blocks):
             patch.setattr(module, "TAIL_BYTES", 64)
         patch.setattr("dovetail.lake.delimited.TAIL_BYTES", 64)
         whole = rows_of(path, layout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import zstandard
 from lakefiles import rows_of, table_of, written
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.reader import DialectOverride, RowCounter, read, settle
+from dovetail.lake.reader import DialectOverride, RowCounter, detect_layout, read
 
 PLACES = [
     ("Åland", "AX", "ALA", "Mariehamn", "Îles d'Åland"),
@@ -101,7 +102,7 @@ def test_comments(tmp_path: Path) -> None:
 
 
 def test_no_header(tmp_path: Path) -> None:
-    layout = settle(path := written(tmp_path, "a.csv", text(header=False)))
+    layout = detect_layout(path := written(tmp_path, "a.csv", text(header=False)))
     assert not layout.header
     assert layout.columns == ("column_1", "column_2", "column_3", "column_4", "column_5")
     assert len(rows_of(path, layout)) == len(PLACES)
@@ -121,13 +122,13 @@ def test_no_header(tmp_path: Path) -> None:
     ],
 )
 def test_header_or_none(tmp_path: Path, content: str, header: bool) -> None:
-    assert settle(written(tmp_path, "a.csv", content)).header is header
+    assert detect_layout(written(tmp_path, "a.csv", content)).header is header
 
 
 def test_ragged_rows_are_kept_and_counted(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "a,b,c\n1,2,3\n4\n5,6,7,8,9\n10,11,12\n")
     counter = RowCounter()
-    rows = rows_of(path, settle(path), counter=counter)
+    rows = rows_of(path, detect_layout(path), counter=counter)
     assert rows == [["1", "2", "3"], ["4", None, None], ["5", "6", "7"], ["10", "11", "12"]]
     assert (counter.rows, counter.short, counter.long, counter.ragged) == (4, 1, 1, 2)
 
@@ -154,7 +155,7 @@ def test_single_quotes_and_spaces_after_delimiters(tmp_path: Path) -> None:
 def test_unbalanced_quote_costs_one_row(tmp_path: Path, later: str) -> None:
     path = written(tmp_path, "a.csv", text() + '"broken,AA,BBB,city,nom\n' + text(header=False) + later)
     counter = RowCounter()
-    rows = rows_of(path, settle(path), counter=counter)
+    rows = rows_of(path, detect_layout(path), counter=counter)
     assert rows[len(PLACES)] == ['"broken', "AA", "BBB", "city", "nom"]
     assert len(rows) == 2 * len(PLACES) + 1 + bool(later)
     assert counter.literal == 1
@@ -223,10 +224,10 @@ def test_unreadable(tmp_path: Path, name: str, content: bytes, reason: str) -> N
 
 def test_vanished_and_directory(tmp_path: Path) -> None:
     with pytest.raises(UnreadableTable, match="vanished"):
-        settle(tmp_path / "no.csv")
+        detect_layout(tmp_path / "no.csv")
     (tmp_path / "dir.csv").mkdir()
     with pytest.raises(UnreadableTable, match="directory"):
-        settle(tmp_path / "dir.csv")
+        detect_layout(tmp_path / "dir.csv")
 
 
 def test_one_column_of_titles_with_commas(tmp_path: Path) -> None:
@@ -275,14 +276,47 @@ def test_large_files_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     content = "id,text,n\n" + "".join(lines) + "\nSource: the streaming test\n"
     for name, raw in (("a.csv", content.encode()), ("a.csv.gz", gzip.compress(content.encode()))):
         path, counter = written(tmp_path, name, raw), RowCounter()
-        layout = settle(path)
+        layout = detect_layout(path)
         batches = list(read(path, layout, counter=counter))
         assert len(batches) > 5
         assert (counter.rows, counter.short, counter.literal) == (20_000, 1, 1)
     wide = written(tmp_path, "w.csv", content.encode("utf-16"))
-    assert len(rows_of(wide, settle(wide))) == 20_000
+    assert len(rows_of(wide, detect_layout(wide))) == 20_000
 
 
 def test_footnotes_after_a_cell_of_several_lines(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", 'a,b,c\n1,2,"end\n"\n\nNote: nothing\n')
     assert table_of(path)[1] == [["1", "2", "end\n"]]
+
+
+COUNTRIES = ("Afghanistan", "Albania", "Algeria", "Andorra", "Angola", "Argentina", "Armenia", "Australia", "Austria")
+ZONES = ("Africa/Abidjan", "Africa/Accra", "Africa/Addis_Ababa", "America/Lima", "Asia/Tokyo", "Europe/Paris")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        COUNTRIES,
+        ZONES,
+        [f"{zone},{zone.split('/')[1].replace('_', ' ')} Time" for zone in ZONES],
+        [f"{country},{country[:2].upper()}" for country in COUNTRIES],
+    ],
+)
+@pytest.mark.parametrize("header", ["", "country", "Name", "Land", "Zone"])
+def test_text_without_a_header_keeps_its_first_row(tmp_path: Path, lines: Sequence[str], header: str) -> None:
+    width = lines[0].count(",") + 1
+    top = [",".join(f"{header}{n}" if n else header for n in range(width))] if header else []
+    columns, rows = table_of(written(tmp_path, "a.csv", "\n".join([*top, *lines]) + "\n"))
+    assert len(rows) == len(lines), columns
+
+
+def test_lines_that_never_end_are_refused_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.lake.delimited.HEAD_BYTES", 1 << 10)
+    monkeypatch.setattr("dovetail.lake.delimited.LARGEST_HEAD", 1 << 20)
+    monkeypatch.setattr("dovetail.lake.blocks.BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr("dovetail.lake.blocks.LARGEST_RECORD", 1 << 16)
+    with pytest.raises(UnreadableTable, match="a first line of more than 1 MB"):
+        detect_layout(written(tmp_path, "a.csv.gz", gzip.compress(b"0" * (1 << 21))))
+    path = written(tmp_path, "b.csv.gz", gzip.compress(b"id,word\n1,a\n2,b\n3," + b"0" * (1 << 21)))
+    with pytest.raises(UnreadableTable, match="a row of more than"):
+        rows_of(path, detect_layout(path))

@@ -12,7 +12,7 @@ import pytest
 from lakefiles import rows_of, table_of, written
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.reader import RowCounter, settle, split
+from dovetail.lake.reader import RowCounter, detect_layout, split
 
 TYPED: list[tuple[pa.DataType, list[object], list[str | None]]] = [
     (pa.int64(), [1, None, -(2**63)], ["1", None, str(-(2**63))]),
@@ -89,7 +89,7 @@ def test_parts(tmp_path: Path, name: str) -> None:
         pq.write_table(table, path, row_group_size=90)
     else:
         pa.feather.write_feather(table, path, chunksize=90, compression="uncompressed")
-    layout = settle(path)
+    layout = detect_layout(path)
     parts = split(path, layout, 4000)
     assert len(parts) > 3
     assert [row for part in parts for row in rows_of(path, layout, part)] == rows_of(path, layout)
@@ -111,7 +111,7 @@ def test_json_lines(tmp_path: Path) -> None:
 
 def test_json_lines_in_parts_and_with_unknown_keys(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", "".join(json.dumps({"n": i, "t": "é" * (i % 7)}) + "\n" for i in range(3000)))
-    layout = settle(path)
+    layout = detect_layout(path)
     parts = split(path, layout, 5000)
     assert len(parts) > 5
     assert [row for part in parts for row in rows_of(path, layout, part)] == rows_of(path, layout)
@@ -123,4 +123,4 @@ def test_json_lines_in_parts_and_with_unknown_keys(tmp_path: Path) -> None:
 
 def test_no_columns(tmp_path: Path) -> None:
     with pytest.raises(UnreadableTable, match="no columns"):
-        settle(written(tmp_path, "a.jsonl", "{}\n"))
+        detect_layout(written(tmp_path, "a.jsonl", "{}\n"))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
 from dovetail.lake.listing import TableFile
-from dovetail.pipeline.plan import Place, compare, group, read_bytes, without
+from dovetail.pipeline.generation import TablePlace, without
+from dovetail.pipeline.plan import compare, group_files, read_bytes
 
 BIG = 1_000_000
 
@@ -19,7 +20,7 @@ def file(name: str, size: int, mark: str = "m") -> TableFile:
 
 def test_compare():
     files = {name: file(name, 1, mark) for name, mark in (("new", "1"), ("same", "1"), ("other", "2"))}
-    indexed = {name: Place("s", number, "1") for number, name in enumerate(("same", "other", "gone"))}
+    indexed = {name: TablePlace("s", number, "1") for number, name in enumerate(("same", "other", "gone"))}
     plan = compare(files, indexed)
     assert [found.table for found in plan.new] == ["new"]
     assert [found.table for found in plan.changed] == ["other"]
@@ -34,9 +35,9 @@ def test_compressed_files_count_as_what_they_become():
 
 
 @given(st.lists(st.integers(0, 3 * BIG), max_size=40), st.integers(1, 8))
-def test_every_file_is_in_one_group(sizes, workers):
+def test_every_file_is_in_one_group_files(sizes, workers):
     files = [file(f"{number}.csv", size) for number, size in enumerate(sizes)]
-    groups = group(files, 2 * BIG, BIG, workers)
+    groups = group_files(files, 2 * BIG, BIG, workers)
     assert sorted(member.table for members in groups for member in members) == sorted(f.table for f in files)
     assert all(groups)
     for members in groups:
@@ -45,18 +46,18 @@ def test_every_file_is_in_one_group(sizes, workers):
             assert len(members) == 1, "a big file stands alone"
         else:
             assert sum(member.bytes for member in members) <= 3 * BIG + BIG, "about the target"
-    again = group(list(reversed(files)), 2 * BIG, BIG, workers)
+    again = group_files(list(reversed(files)), 2 * BIG, BIG, workers)
     assert sorted(map(str, again)) == sorted(map(str, groups)), "the order of the listing does not matter"
 
 
 def test_few_small_files_make_one_segment_and_many_bytes_keep_all_workers_busy():
-    assert len(group([file(f"{i}.csv", 1_000) for i in range(50)], 128 * BIG, 64 * BIG, 8)) == 1
-    assert len(group([file(f"{i}.csv", 10 * BIG) for i in range(16)], 128 * BIG, 64 * BIG, 8)) == 8
-    assert len(group([file("a.csv", 0)], BIG, BIG, 2)) == 1, "an empty file is a file"
+    assert len(group_files([file(f"{i}.csv", 1_000) for i in range(50)], 128 * BIG, 64 * BIG, 8)) == 1
+    assert len(group_files([file(f"{i}.csv", 10 * BIG) for i in range(16)], 128 * BIG, 64 * BIG, 8)) == 8
+    assert len(group_files([file("a.csv", 0)], BIG, BIG, 2)) == 1, "an empty file is a file"
 
 
 def test_without():
     manifest = Manifest(3, (SegmentRef("a", "x", 3, (1,)), SegmentRef("b", "y", 2), SegmentRef("c", "z", 1)))
-    dead = [Place("a", 2, ""), Place("b", 0, ""), Place("b", 1, "")]
+    dead = [TablePlace("a", 2, ""), TablePlace("b", 0, ""), TablePlace("b", 1, "")]
     assert without(manifest, dead) == (SegmentRef("a", "x", 3, (1, 2)), SegmentRef("c", "z", 1))
     assert without(manifest, []) == manifest.segments

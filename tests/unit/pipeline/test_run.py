@@ -9,9 +9,10 @@ from dovetail._storage.directory import newest_manifest, open_writer
 from dovetail.api.lake import Lake
 from dovetail.errors import BuildFailed, InputError
 from dovetail.indexes.verify import verify_index
-from dovetail.pipeline import jobs, maintain, run, tasks, work
-from dovetail.pipeline.progress import Progress, watch
+from dovetail.pipeline import jobs, maintain, plan, run, tasks, work
+from dovetail.pipeline.report import Progress, watch_progress
 from dovetail.pipeline.run import Request, index_lake
+from dovetail.settings import Settings
 from support.contents import contents_of, leftovers
 from support.pipeline import index, without_spark
 from support.processes import wait_until
@@ -49,7 +50,7 @@ def test_great_losses_are_refused(lake, tmp_path):
     index(lake, tmp_path / "idx")
     for number in range(3):
         (lake / f"t{number}.csv").unlink()
-    with pytest.raises(InputError, match=r"3 of 5 indexed tables are no longer under .*--allow-drop"):
+    with pytest.raises(InputError, match=r"3 of 5 indexed tables are no longer under .*use `allow_drop`"):
         index(lake, tmp_path / "idx", allow_drop=False)
     assert len(names(tmp_path / "idx")) == 5
     assert index(lake, tmp_path / "idx", allow_drop=True).removed == 3
@@ -76,10 +77,10 @@ def test_another_root_needs_add(lake, tmp_path):
     other.mkdir()
     (other / "t1.csv").write_text("id\n77\n")
     index(lake, tmp_path / "idx")
-    with pytest.raises(InputError, match="add --add"):
+    with pytest.raises(InputError, match="use `add`"):
         index(other, tmp_path / "idx")
     index(other, tmp_path / "idx", add=True)
-    assert names(tmp_path / "idx") == ["other/t1.csv", *(f"t{number}.csv" for number in range(5))]
+    assert names(tmp_path / "idx") == ["other//t1.csv", *(f"t{number}.csv" for number in range(5))]
     assert index(lake, tmp_path / "idx").unchanged == 6, "both roots are remembered"
 
 
@@ -91,8 +92,8 @@ def test_globs_are_remembered(lake, tmp_path):
 
 
 def test_a_stopped_run_goes_on_where_it_was(lake, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "_GROUPS_A_BATCH", 1)
-    monkeypatch.setattr(run, "group", lambda files, *_: [[file] for file in files])
+    monkeypatch.setattr(plan, "_GROUPS_A_BATCH", 1)
+    monkeypatch.setattr(run, "group_files", lambda files, *_: [[file] for file in files])
     real = jobs.SparkBuild.run
     batches = []
 
@@ -174,7 +175,7 @@ def test_watch_counts_what_tasks_mark(tmp_path):
     told: list[Progress] = []
     (tmp_path / "1").write_bytes(b"...")
     (tmp_path / "2").write_bytes(b"..")
-    with watch(tmp_path, 9, told.append):
+    with watch_progress(tmp_path, 9, told.append):
         wait_until(lambda: told)
     assert told[0] == Progress("build", 9, 5)
     assert told[-1] == Progress("build", 9, 9)
@@ -186,3 +187,84 @@ def test_the_reason_of_a_failed_task_is_the_workers_own():
         'last):\n  File "x.py", line 3\nValueError: the worker said this\n\tat org.apache.spark.Something\n'
     )
     assert tasks._reason(spark) == "A Spark task failed for good: ValueError: the worker said this"
+
+
+def make(folder, **tables):
+    """A lake of tables of one value each."""
+    for name, value in tables.items():
+        path = folder / f"{name.replace('__', '/')}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"id,word\n1,{value}\n")
+    return folder
+
+
+def words(to):
+    """The word of each table."""
+    return {name: table["rows"][1][0] for name, table in contents_of(to).items() if not table["table"].error}
+
+
+@pytest.mark.parametrize("first", ["a", "other"])
+def test_tables_of_different_lakes_never_share_an_id(tmp_path, first):
+    """A file `other/a.csv` of one lake, and `a.csv` of a lake called other."""
+    lakes = {"a": make(tmp_path / "a", other__a="inner"), "other": make(tmp_path / "other", a="outer", a__a="deep")}
+    to = tmp_path / "idx"
+    index(lakes.pop(first), to)
+    index(*lakes.values(), to, add=True)
+    assert sorted(words(to).values()) == ["deep", "inner", "outer"]
+
+
+def test_files_that_come_later_do_not_replace_those_of_another_lake(tmp_path):
+    one, other, to = make(tmp_path / "a", x="x"), make(tmp_path / "other", a="outer"), tmp_path / "idx"
+    index(one, to)
+    index(other, to, add=True)
+    make(one, other__a="inner")
+    assert index(one, to).added == 1
+    assert words(to) == {"x.csv": "x", "other/a.csv": "inner", "other//a.csv": "outer"}
+    assert index(other, to).unchanged == 3
+
+
+def test_two_lakes_of_one_name_are_refused(tmp_path):
+    to = tmp_path / "idx"
+    index(make(tmp_path / "a", x="1"), to)
+    index(make(tmp_path / "b" / "other", x="2"), to, add=True)
+    with pytest.raises(InputError, match="already has a lake called other; rename one of the two folders"):
+        index(make(tmp_path / "c" / "other", x="3"), to, add=True)
+    assert words(to) == {"x.csv": "1", "other//x.csv": "2"}
+
+
+def test_a_file_under_two_roots_is_indexed_once(tmp_path):
+    outer, to = make(tmp_path / "a", x="1", sub__y="2"), tmp_path / "idx"
+    index(outer, to)
+    index(outer / "sub", to, add=True)
+    assert words(to) == {"x.csv": "1", "sub/y.csv": "2"}
+
+
+def test_settings_that_change_no_answer_belong_to_one_run(lake, tmp_path, monkeypatch):
+    seen = []
+    real = jobs.SparkBuild.__init__
+
+    def init(build, session, writer, frozen, settings):
+        seen.append((settings.segment_mb, settings.slice_mb, settings.memory_mb))
+        real(build, session, writer, frozen, settings)
+
+    monkeypatch.setattr(jobs.SparkBuild, "__init__", init)
+    to = tmp_path / "idx"
+    for number, settings in enumerate((Settings(3, 4, 5), Settings(6, 7, 8), Settings())):
+        (lake / f"new{number}.csv").write_text("id\n1\n")
+        index(lake, to, settings=settings)
+    maintain.compact(to, settings=Settings(segment_mb=9))
+    assert seen == [(3, 4, 5), (6, 7, 8), (128, 64, 256), (9, 64, 256)]
+
+
+@pytest.mark.parametrize("settings", [{"super_key_bits": 256}, {"super_key_xash": 1}])
+def test_settings_that_all_segments_share_are_frozen(lake, tmp_path, settings):
+    to = tmp_path / "idx"
+    index(lake, to, settings=Settings(super_key_bits=128))
+    index(lake, to, settings=Settings(super_key_bits=128, super_key_xash=0))
+    for change in (
+        lambda: index(lake, to, settings=Settings(**settings)),
+        lambda: dovetail.compact(to, settings=settings),
+    ):
+        with pytest.raises(InputError, match=f"{next(iter(settings))} is .* in this index and cannot be changed"):
+            change()
+    assert newest_manifest(to).generation == 1

@@ -53,13 +53,13 @@ def test_another_description_is_refused(tmp_path):
     first, second = write(tmp_path, 1), write(tmp_path, 2)
     shutil.copy(tmp_path / second.id / "segment.json", tmp_path / first.id / "segment.json")
     with pytest.raises(IndexDamaged, match="not the one that the manifest names"):
-        Segment(tmp_path, first)
+        Segment(tmp_path, first).pack("numbers")
 
 
 def test_another_version_is_refused_by_name(tmp_path):
     ref = rewrite(tmp_path, write(tmp_path), version=2)
     with pytest.raises(FormatMismatch, match=f"Segment {ref.id} has format 2; this Dovetail reads format 1"):
-        Segment(tmp_path, ref)
+        Segment(tmp_path, ref).pack("numbers")
 
 
 def test_a_part_that_is_not_there_is_named(tmp_path):
@@ -70,5 +70,5 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
 def test_a_file_that_is_gone(tmp_path):
     ref = write(tmp_path)
     (tmp_path / ref.id / "numbers.dvt").unlink()
-    with pytest.raises(FileNotFoundError):
-        Segment(tmp_path, ref)
+    with pytest.raises(IndexDamaged, match=f"{ref.id}/numbers.dvt is missing"):
+        Segment(tmp_path, ref).pack("numbers")

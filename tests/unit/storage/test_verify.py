@@ -41,12 +41,12 @@ def test_a_whole_index(whole):
     assert found.bytes == sum(file.stat().st_size for file in whole.rglob("*.dvt"))
 
 
-@pytest.mark.parametrize("name", ["catalog.dvt", "tokens.dvt", "segment.json", "manifest"])
+@pytest.mark.parametrize("name", ["catalog.dvt", "tokens.dvt", "segment.json", "manifest", "dovetail-index.json"])
 def test_every_flipped_byte_is_found(copy, name):
     (file,) = copy.rglob(f"{name}*")
     data = bytearray(file.read_bytes())
-    # Every byte of the small files; of the catalog, whose schemas take kilobytes, every seventh.
-    for place in range(0, len(data), 7 if name == "catalog.dvt" else 1):
+    # Every byte of the small files; of those that take kilobytes, every seventh.
+    for place in range(0, len(data), 7 if name in ("catalog.dvt", "manifest") else 1):
         data[place] ^= 0x10
         file.write_bytes(data)
         problems = verify_index(copy).problems
@@ -175,9 +175,9 @@ def test_a_part_that_the_description_leaves_out_is_named(copy):
         open_snapshot(copy).segments[0].pack("tokens")
 
 
-def test_no_index_and_another_format(tmp_path, copy):
+def test_no_index_and_another_normaliser(tmp_path, copy):
     with pytest.raises(NotAnIndex):
         verify_index(tmp_path)
-    with_manifest(copy, lambda body: body.update(format=2))
-    with pytest.raises(FormatMismatch, match="index format 2"):
+    with_manifest(copy, lambda body: body.update(normaliser=99))
+    with pytest.raises(FormatMismatch, match="normaliser 99"):
         verify_index(copy)

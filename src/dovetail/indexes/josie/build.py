@@ -8,28 +8,29 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dovetail._storage.segment import SegmentWriter
+from dovetail._types import Array
 from dovetail.indexes.josie import format as josie_format
-from dovetail.indexes.josie.core import Array, Costs, Postings, Scratch
+from dovetail.indexes.josie.core import JosieCosts, PostingLists, Scratch
 from dovetail.indexes.josie.kernels import merge_list, positions_of, time_sets
-from dovetail.indexes.protocol import Piece
+from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
 _SETS = 1000  # as in section 3.4.3
-_QUERIES = 200  # columns whose values are asked for
+_QUERIES = 200  # columns sampled as queries
 _CHUNKS = 10
 _MOST_ITEMS = 500_000  # of all sampled sets, and of the lists of all sampled queries: some milliseconds
 _ROUNDS = 3  # one after another, so that a chunk has left the nearest cache when it is read again
-_JUMP = (20.0, 200.0)  # nanoseconds to a far place in memory, on any machine: few samples do not tell it well
-LEAST = Costs(s0=0.0, s1=0.2, l0=0.0, l1=0.2, set_size=0.0)
-MOST = Costs(s0=_JUMP[1], s1=100.0, l0=_JUMP[1], l1=100.0, set_size=2.0**32)
-"""No machine is outside of these; a fit to a tiny segment's few samples may be, and is moved to the nearest."""
+_JUMP = (20.0, 200.0)  # nanoseconds of a cache miss, on any machine: few samples do not show it well
+LEAST_COSTS = JosieCosts(s0=0.0, s1=0.2, l0=0.0, l1=0.2, set_size=0.0)
+MOST_COSTS = JosieCosts(s0=_JUMP[1], s1=100.0, l0=_JUMP[1], l1=100.0, set_size=2.0**32)
+"""The range of any machine; a fit to a tiny segment's few samples may fall outside and is clipped."""
 
 
 class JosieBuilder:
-    """All that it needs is in the tokens pack, so pieces pass it by."""
+    """All that it needs is in the tokens pack, so it skips the chunks."""
 
-    def add(self, piece: Piece) -> None:
+    def add(self, chunk: ColumnChunk) -> None:
         pass
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
@@ -44,7 +45,7 @@ class JosieBuilder:
         return {}
 
 
-def measure(tokens: TokenArrays) -> Costs:
+def measure(tokens: TokenArrays) -> JosieCosts:
     """Read costs from samples of this segment: sets in chunks of like size, queries, and a plane through each."""
     random = np.random.default_rng(0)
     sets = _sample(random, tokens.set_group_offsets, _SETS)
@@ -54,12 +55,12 @@ def measure(tokens: TokenArrays) -> Costs:
     chunks = [chunk for chunk in np.array_split(by_size, _CHUNKS) if len(chunk)]
     queries = _queries(tokens, sets[:_QUERIES])
     of_sets, of_lists = _fit(chunks, _set_reader(tokens)), _fit(queries, _list_reader(tokens))
-    fitted = Costs(*of_sets, *of_lists, _typical_size(tokens.set_group_offsets))
-    return Costs(*np.clip(fitted, LEAST, MOST).tolist())
+    fitted = JosieCosts(*of_sets, *of_lists, _typical_size(tokens.set_group_offsets))
+    return JosieCosts(*np.clip(fitted, LEAST_COSTS, MOST_COSTS).tolist())
 
 
 def _sample(random: np.random.Generator, offsets: Array, number: int) -> Array:
-    """Some lists in no order: half by lot, half as often as they have items, for long lists are what searches meet."""
+    """Some lists in no order: half by lot, half as often as they have items, since searches read long lists most."""
     if not offsets[-1]:
         return np.empty(0, np.int64)
     by_lot = random.integers(0, len(offsets) - 1, number // 2)
@@ -91,7 +92,7 @@ def _typical_size(offsets: Array) -> float:
 
 
 Reader = Callable[[Array], tuple[int, int]]
-"""Reads what is named, and says how many lists or sets that was, and how many items or steps."""
+"""Reads lists or sets; returns how many, and how many items or steps."""
 
 
 def _set_reader(tokens: TokenArrays) -> Reader:
@@ -105,7 +106,7 @@ def _set_reader(tokens: TokenArrays) -> Reader:
 
 def _list_reader(tokens: TokenArrays) -> Reader:
     """By MergeList-D as it is: counting, ranking and clearing are part of what an item costs."""
-    postings = Postings(tokens.posting_offsets, tokens.posting_columns, np.empty(0, np.uint32))
+    postings = PostingLists(tokens.posting_offsets, tokens.posting_columns, np.empty(0, np.uint32))
     scratch = Scratch.of(tokens.columns)
 
     def read(groups: Array) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""What building and asking share: the arrays as kernels take them, the read costs, and what a search returns.
+"""Shared by building and querying: the arrays as kernels take them, the read costs, and what a search returns.
 
 Erkang Zhu, Dong Deng, Fatemeh Nargesian, Renée J. Miller: JOSIE: Overlap Set Similarity Search for Finding Joinable
 Tables in Data Lakes. SIGMOD 2019. doi:10.1145/3299869.3300065. Equations are numbered as in Zhu's thesis, chapter 3.
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dovetail._types import Array
 
 
-class Postings(NamedTuple):
+class PostingLists(NamedTuple):
     """For every group the columns that hold it, and how many tokens of the column come before it."""
 
     offsets: Array
@@ -23,7 +23,7 @@ class Postings(NamedTuple):
     positions: Array
 
 
-class Sets(NamedTuple):
+class ColumnSets(NamedTuple):
     """For every column its groups; how many tokens columns have; where the tokens of groups begin."""
 
     offsets: Array
@@ -32,8 +32,8 @@ class Sets(NamedTuple):
     group_tokens: Array
 
 
-class Query(NamedTuple):
-    """Distinct groups ascending, how many asked tokens each holds, and the sums of what follows each.
+class QueryGroups(NamedTuple):
+    """Distinct groups ascending, how many tokens of the query each holds, and the suffix sums of both.
 
     `rest[i]` is the weight, `cost[i]` the nanoseconds of reading the lists, of the groups from i on.
     """
@@ -44,7 +44,7 @@ class Query(NamedTuple):
     cost: Array
 
 
-class Costs(NamedTuple):
+class JosieCosts(NamedTuple):
     """Equation 3.15 in nanoseconds: a set costs s0 + s1 · steps, a posting list l0 + l1 · items.
 
     `set_size` is how many groups the set has that a posting leads to, the median of all postings.
@@ -77,7 +77,7 @@ class Scratch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class OverlapWork:
     """What a search read."""
 
     lists: int
@@ -88,9 +88,9 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Found:
+class OverlapMatches:
     """Columns by falling overlap, then by number, and what it took to find them."""
 
     columns: npt.NDArray[np.uint32]
     overlaps: npt.NDArray[np.int64]
-    work: Work
+    work: OverlapWork

@@ -8,8 +8,9 @@ costs               s0, s1, l0, l1 of Equation 3.15 in nanoseconds, measured whe
 from __future__ import annotations
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.josie.core import Array, Costs
+from dovetail.indexes.josie.core import JosieCosts
 
 NAME = "josie"
 VERSION = 1
@@ -28,12 +29,12 @@ class JosieArrays:
         self._place = f"{pack.segment}/{pack.path.name}"
         self.positions = pack["posting_positions"]
         self._costs = pack["costs"]
-        if len(self._costs) != len(Costs._fields):
+        if len(self._costs) != len(JosieCosts._fields):
             raise IndexDamaged(f"{self._place} is damaged: it states {len(self._costs)} costs.")
 
     @property
-    def costs(self) -> Costs:
-        return Costs(*self._costs.tolist())
+    def costs(self) -> JosieCosts:
+        return JosieCosts(*self._costs.tolist())
 
     def require_items(self, items: int) -> None:
         """Kernels do not check bounds: positions must be as many as postings."""

@@ -9,19 +9,19 @@ import numpy as np
 
 from dovetail._storage.segment import Segment
 from dovetail.indexes.josie import format as josie_format
-from dovetail.indexes.josie.build import LEAST, MOST, JosieBuilder
+from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS, JosieBuilder
 from dovetail.indexes.josie.format import JosieArrays
 from dovetail.indexes.josie.kernels import positions_of
 from dovetail.indexes.josie.query import JosieReader
 from dovetail.indexes.protocol import NOTHING, Frozen
-from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.query import TokenReader
 
 
 class JosieIndex:
     name = josie_format.NAME
     version = josie_format.VERSION
-    question = "which columns share most values with mine?"
+    question = "which columns share the most values with mine?"
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> JosieBuilder:
         return JosieBuilder()
@@ -39,11 +39,11 @@ def _broken_references(segment: Segment) -> Iterator[str]:
     tokens = TokenReader(segment).arrays
     arrays.require_items(len(tokens.posting_columns))
     if not _sets_fit(tokens):
-        return  # the check of the tokens says so; kernels do not check bounds
+        return  # the check of the tokens reports it; kernels do not check bounds
     positions = positions_of(tokens.posting_offsets, tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens)
     if not np.array_equal(positions, arrays.positions):
         yield "positions do not match the sets"
-    if not all(low <= cost <= high for low, cost, high in zip(LEAST, arrays.costs, MOST, strict=True)):
+    if not all(low <= cost <= high for low, cost, high in zip(LEAST_COSTS, arrays.costs, MOST_COSTS, strict=True)):
         yield "a read cost is beyond what any machine needs"
 
 

@@ -1,7 +1,7 @@
 """Kernels of exact top-k overlap search: JOSIE, and the two algorithms that it is measured against.
 
 Inputs are read-only C arrays; offsets were checked before. A search counts in `scratch.counts`; `scratch.touched`
-lists the columns that have a count, and those before `dropped` are out of the race. What is found is left in
+lists the columns that have a count, and those before `dropped` are no longer candidates. What is found is left in
 `scratch.columns` and `scratch.overlaps`. `work` counts posting lists, their items, sets and their items.
 """
 
@@ -10,16 +10,28 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail._compile import compiled, int64
-from dovetail.indexes.josie.core import Array, Costs, Postings, Query, Scratch, Sets
+from dovetail._search_kernels import first_below, gallop, lower_bound
+from dovetail._types import Array
+from dovetail.indexes.josie.core import ColumnSets, JosieCosts, PostingLists, QueryGroups, Scratch
+from dovetail.indexes.josie.cost_kernels import (
+    READ_ALL,
+    READ_BEST,
+    READ_LISTS,
+    STAKE,
+    choose,
+    cost_of,
+    cost_of_sets,
+    count_steps,
+    kth_largest,
+    push,
+    sum_rest,
+)
 
 _READ = -(1 << 30)  # the count of a column whose set was read: later lists cannot make it positive
 _LOW = (1 << 32) - 1
-_LISTS, _BEST, _ALL = 0, 1, 2
 _FIRST_BATCH = 64  # items
-_LOOK = 2  # what a look at a candidate costs, in items of a list: it passes over all of them about twice
-_DEAR = 16  # a look is too dear when it costs more than this part of the lists left
-_STAKE = 8  # so small a part of the lists left may sets cost, each time and all times, to be read without a proof
-_CHANCE = 8  # and this much smaller a part those of which nothing is hoped
+_LOOK = 2  # cost of examining a candidate, in list items: examining passes over all of them about twice
+_DEAR = 16  # examining costs too much beyond one part in so many of the lists left
 
 
 @compiled
@@ -45,24 +57,13 @@ def time_sets(offsets: Array, groups: Array, sample: Array, ones: Array) -> int:
         one, other = sample[i - 1], sample[i]
         asked = groups[offsets[one] : offsets[one + 1]]
         place, stop = offsets[other], offsets[other + 1]
-        steps += _steps(len(asked), stop - place)
+        steps += count_steps(len(asked), stop - place)
         _intersect(asked, ones, ones, 0, groups, place, stop, 0)
     return steps
 
 
 @compiled
-def sum_rest(offsets: Array, groups: Array, weights: Array, l0: float, l1: float) -> tuple[Array, Array]:
-    """The weight, and the cost of the posting lists, of the groups from each one on."""
-    rest = np.zeros(len(groups) + 1, np.int64)
-    cost = np.zeros(len(groups) + 1, np.float64)
-    for i in range(len(groups) - 1, -1, -1):
-        rest[i] = rest[i + 1] + weights[i]
-        cost[i] = cost[i + 1] + l0 + l1 * (offsets[groups[i] + 1] - offsets[groups[i]])
-    return rest, cost
-
-
-@compiled
-def overlap(sets: Sets, groups: Array, weights: Array, column: int) -> int:
+def overlap(sets: ColumnSets, groups: Array, weights: Array, column: int) -> int:
     """How much of the weight of the groups the column holds."""
     return _intersect(
         groups, weights, weights, 0, sets.groups, sets.offsets[column], sets.offsets[column + 1], 0
@@ -71,31 +72,31 @@ def overlap(sets: Sets, groups: Array, weights: Array, column: int) -> int:
 
 @compiled
 def search(
-    how: int, postings: Postings, sets: Sets, groups: Array, weights: Array, k: int, floor: int, allowed: Array,
-    costs: Costs, scratch: Scratch, work: Array,
+    algorithm: int, postings: PostingLists, sets: ColumnSets, groups: Array, weights: Array, k: int, floor: int,
+    allowed: Array, costs: JosieCosts, scratch: Scratch, work: Array,
 ) -> int:  # fmt: skip
     """By JOSIE (0), MergeList-D (1) or ProbeSet-D (2). Returns how many columns were found.
 
     Where k sets cost more than all lists together, JOSIE has nothing to decide, and is MergeList-D.
     """
-    if how == 0:
+    if algorithm == 0:
         items = 0
         for i in range(len(groups)):
             items += postings.offsets[groups[i] + 1] - postings.offsets[groups[i]]
-        if costs.l0 * len(groups) + costs.l1 * items < _cost_of_sets(costs, k, len(groups)):
-            how = 1
-    if how == 1:
+        if costs.l0 * len(groups) + costs.l1 * items < cost_of_sets(costs, k, len(groups)):
+            algorithm = 1
+    if algorithm == 1:
         return merge_list(postings, groups, weights, k, floor, allowed, scratch, work)
     rest, cost = sum_rest(postings.offsets, groups, weights, costs.l0, costs.l1)
-    query = Query(groups, weights, rest, cost)
-    if how == 0:
+    query = QueryGroups(groups, weights, rest, cost)
+    if algorithm == 0:
         return josie(postings, sets, query, k, floor, allowed, costs, scratch, work)
     return probe_set(postings, sets, query, k, floor, allowed, scratch, work)
 
 
 @compiled
 def merge_list(
-    postings: Postings, groups: Array, weights: Array, k: int, floor: int, allowed: Array, scratch: Scratch,
+    postings: PostingLists, groups: Array, weights: Array, k: int, floor: int, allowed: Array, scratch: Scratch,
     work: Array,
 ) -> int:  # fmt: skip
     """MergeList-D: read every distinct list, then rank (section 3.2.1)."""
@@ -108,9 +109,16 @@ def merge_list(
 
 @compiled
 def probe_set(
-    postings: Postings, sets: Sets, query: Query, k: int, floor: int, allowed: Array, scratch: Scratch, work: Array
+    postings: PostingLists,
+    sets: ColumnSets,
+    query: QueryGroups,
+    k: int,
+    floor: int,
+    allowed: Array,
+    scratch: Scratch,
+    work: Array,
 ) -> int:
-    """ProbeSet-D: read every set when it is first met, unless the position filter says no (section 3.2.3)."""
+    """ProbeSet-D: read every set at its first posting, unless the position filter rules it out (section 3.2.3)."""
     threshold, held, seen, found = floor, 0, 0, 0
     heap = np.empty(k, np.int64)
     for i in range(len(query.groups)):
@@ -131,7 +139,7 @@ def probe_set(
             if (len(allowed) and not allowed[column]) or weight + min(query.rest[i + 1], left) < threshold:
                 continue
             stop = sets.offsets[column + 1]
-            place = _gallop(sets.groups, sets.offsets[column], stop, group + 1)
+            place = gallop(sets.groups, sets.offsets[column], stop, group + 1)
             work[2] += 1
             work[3] += stop - place
             common = weight + _intersect(
@@ -140,7 +148,7 @@ def probe_set(
             if common >= threshold:
                 scratch.columns[found], scratch.overlaps[found] = column, common
                 found += 1
-                held = _push(heap, held, common)
+                held = push(heap, held, common)
                 threshold = max(threshold, heap[0]) if held == k else threshold
     found = _finish(scratch, 0, 0, found, allowed, heap, held, floor)
     _clear(scratch, seen)
@@ -149,21 +157,21 @@ def probe_set(
 
 @compiled
 def josie(
-    postings: Postings, sets: Sets, query: Query, k: int, floor: int, allowed: Array, costs: Costs, scratch: Scratch,
-    work: Array,
+    postings: PostingLists, sets: ColumnSets, query: QueryGroups, k: int, floor: int, allowed: Array, costs: JosieCosts,
+    scratch: Scratch, work: Array,
 ) -> int:  # fmt: skip
     """JOSIE-D: lists in batches; between batches the costs decide whether sets are read (section 3.3.4)."""
     groups, weights, rest, cost = query
     threshold, held, seen, dropped, found = floor, 0, 0, 0, 0
     heap, best = np.empty(k, np.int64), np.empty(k, np.int64)
     ledger = np.array([1.0, 1.0])  # what was hoped for of sets that were read, and what came
-    stakes = cost[0] / _STAKE
+    stakes = cost[0] / STAKE
     due = _FIRST_BATCH
     i = 0
     while i < len(groups) and (seen > dropped or rest[i] >= threshold):
         stop = _end_of_batch(postings.offsets, groups, i, due)
         if rest[i] >= threshold:
-            stop = min(stop, _first_below(rest, i, threshold))
+            stop = min(stop, first_below(rest, i, threshold))
         if held == k:
             dropped, seen = _sift_lists(postings, sets, query, i, stop, scratch, dropped, seen, threshold, work)
         else:
@@ -172,31 +180,31 @@ def josie(
         due = max(_FIRST_BATCH, work[1])
         # Looks gain nothing unless k sets cost less than the lists left. Once they are too dear, they stay so.
         price = _LOOK * (seen - dropped) * costs.l1
-        if price * _DEAR > cost[i] or cost[i] < _cost_of_sets(costs, k, len(groups) - i) + price:
+        if price * _DEAR > cost[i] or cost[i] < cost_of_sets(costs, k, len(groups) - i) + price:
             seen = _read_lists(postings, groups, weights, i, len(groups), scratch, seen, work)
             break
-        choice = _BEST
-        while choice != _LISTS and seen > dropped:
+        choice = READ_BEST
+        while choice != READ_LISTS and seen > dropped:
             dropped, size = _weed(sets, scratch, dropped, seen, rest[i], threshold, allowed, best)
-            raised = _kth(heap, held, best, size, threshold, 0.0)
+            raised = kth_largest(heap, held, best, size, threshold, 0.0)
             if raised > threshold:
                 threshold = raised
                 dropped, size = _weed(sets, scratch, dropped, seen, rest[i], threshold, allowed, best)
             reading = 0.0
             for j in range(size):
-                reading += _cost_of(sets, query, costs, i, _LOW - (best[j] & _LOW))
-            choice = _choose(
+                reading += cost_of(sets, query, costs, i, _LOW - (best[j] & _LOW))
+            choice = choose(
                 sets, query, costs, scratch, i, dropped, seen, threshold, heap, held, best, size, due, ledger,
                 reading, stakes,
             )  # fmt: skip
-            if choice != _LISTS:
+            if choice != READ_LISTS:
                 stakes -= reading
                 best[:size].sort()
                 chosen = _LOW - (best[:size][::-1] & _LOW)
                 threshold, held, found = _read_sets(
                     postings, sets, query, i, chosen, threshold, heap, held, found, scratch, work, ledger
                 )
-            if choice == _ALL:
+            if choice == READ_ALL:
                 chosen = scratch.touched[dropped:seen].astype(np.int64)
                 threshold, held, found = _read_sets(
                     postings, sets, query, i, chosen, threshold, heap, held, found, scratch, work, ledger
@@ -205,12 +213,6 @@ def josie(
     found = _finish(scratch, dropped, seen, found, allowed, heap, held, floor)
     _clear(scratch, seen)
     return found
-
-
-@compiled
-def _cost_of_sets(costs: Costs, k: int, groups: int) -> float:
-    """What k sets of usual size cost when some groups are sought in them."""
-    return k * (costs.s0 + costs.s1 * _steps(groups, int64(costs.set_size)))
 
 
 @compiled
@@ -226,7 +228,14 @@ def _end_of_batch(offsets: Array, groups: Array, i: int, due: int) -> int:
 
 @compiled
 def _read_lists(
-    postings: Postings, groups: Array, weights: Array, start: int, stop: int, scratch: Scratch, seen: int, work: Array
+    postings: PostingLists,
+    groups: Array,
+    weights: Array,
+    start: int,
+    stop: int,
+    scratch: Scratch,
+    seen: int,
+    work: Array,
 ) -> int:
     """Count the columns of some lists; new ones are appended without a branch. Returns how many columns were seen."""
     counts, touched, columns = scratch.counts, scratch.touched, postings.columns
@@ -246,10 +255,10 @@ def _read_lists(
 
 @compiled
 def _sift_lists(
-    postings: Postings, sets: Sets, query: Query, start: int, stop: int, scratch: Scratch, dropped: int, seen: int,
-    threshold: int, work: Array,
+    postings: PostingLists, sets: ColumnSets, query: QueryGroups, start: int, stop: int, scratch: Scratch, dropped: int,
+    seen: int, threshold: int, work: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """The same with the position filter: new columns that have too few tokens left are dropped when they are met."""
+    """The same with the position filter: new columns that have too few tokens left are dropped at once."""
     counts, touched = scratch.counts, scratch.touched
     for i in range(start, stop):
         weight, most = query.weights[i], query.rest[i]
@@ -273,9 +282,9 @@ def _sift_lists(
 
 @compiled
 def _weed(
-    sets: Sets, scratch: Scratch, dropped: int, seen: int, rest: int, threshold: int, allowed: Array, best: Array
+    sets: ColumnSets, scratch: Scratch, dropped: int, seen: int, rest: int, threshold: int, allowed: Array, best: Array
 ) -> tuple[int, int]:
-    """Drop who cannot reach the threshold any more; leave the largest counts, with their columns, in `best`."""
+    """Drop candidates that cannot reach the threshold; leave the largest counts, with their columns, in `best`."""
     size = 0
     for j in range(dropped, seen):
         column = scratch.touched[j]
@@ -289,107 +298,16 @@ def _weed(
             scratch.touched[dropped] = column
             dropped += 1
         elif size < len(best) or count > best[0] >> 32:
-            size = _push(best, size, (count << 32) | (_LOW - int64(column)))
+            size = push(best, size, (count << 32) | (_LOW - int64(column)))
     return dropped, size
 
 
 @compiled
-def _kth(heap: Array, held: int, best: Array, size: int, threshold: int, gain: float) -> int:
-    """The k-th largest of the known overlaps and of the best counts, each of which grows by `gain` of itself."""
-    if held + size < len(heap):
-        return threshold
-    joined = heap.copy()
-    for j in range(size):
-        count = best[j] >> 32
-        held = _push(joined, held, count + int64(gain * count))
-    return max(threshold, int64(joined[0]))
-
-
-@compiled
-def _choose(
-    sets: Sets, query: Query, costs: Costs, scratch: Scratch, i: int, dropped: int, seen: int, threshold: int,
-    heap: Array, held: int, best: Array, size: int, batch: int, ledger: Array, reading: float, stakes: float,
-) -> int:  # fmt: skip
-    """Compare the net costs of Equation 3.13: of the next batch of lists, of the best sets, of all sets."""
-    lists_left, candidates = query.cost[i], seen - dropped
-    closed = query.rest[i] < threshold
-    if closed and _cost_of_all(sets, query, costs, scratch, i, dropped, seen, lists_left) < lists_left:
-        return _ALL
-    if size == 0 or reading > lists_left:
-        return _LISTS
-    rate = 1.0 / (query.rest[0] - query.rest[i])
-    hoped = _kth(heap, held, best, size, threshold, ledger[1] / ledger[0] * rate * query.rest[i])
-    hoped = min(hoped, query.rest[0])
-    hopeless = 1 if hoped > threshold or held < len(heap) else _CHANCE
-    if reading * _STAKE * hopeless < lists_left and reading < stakes:
-        return _BEST
-    if hoped <= threshold:
-        return _LISTS
-    after = _first_below(query.cost, i, lists_left - batch * costs.l1)
-    by_sets, by_lists = _count_saved(scratch, dropped, seen, query.rest[i], query.rest[after], rate, hoped, threshold)
-    typical = reading / size
-    if closed:
-        pays = reading + typical * (candidates - size - by_sets) < lists_left
-    else:
-        skipped = query.cost[_first_below(query.rest, i, hoped)] - query.cost[_first_below(query.rest, i, threshold)]
-        benefit = min(skipped + typical * by_sets, lists_left)
-        of_lists = lists_left - query.cost[after] - min(typical * by_lists, lists_left)
-        pays = reading < benefit and reading - benefit < of_lists
-    return _BEST if pays else _LISTS
-
-
-@compiled
-def _count_saved(
-    scratch: Scratch, dropped: int, seen: int, rest: int, rest_after: int, rate: float, hoped: int, threshold: int
-) -> tuple[int, int]:
-    """How many candidates would fall if the threshold rose as hoped, and how many by the next batch of lists."""
-    by_sets, by_lists = 0, 0
-    grow = 1.0 + rate * (rest - rest_after)
-    for j in range(dropped, seen):
-        count = scratch.counts[scratch.touched[j]]
-        by_sets += count + rest < hoped
-        by_lists += count * grow + rest_after < threshold
-    return by_sets, by_lists
-
-
-@compiled
-def _cost_of_all(
-    sets: Sets, query: Query, costs: Costs, scratch: Scratch, i: int, dropped: int, seen: int, limit: float
-) -> float:
-    """What reading all candidates costs; counted no further than the limit."""
-    total = (seen - dropped) * costs.s0
-    j = dropped
-    while j < seen and total < limit:
-        total += _cost_of(sets, query, costs, i, scratch.touched[j]) - costs.s0
-        j += 1
-    return total
-
-
-@compiled
-def _cost_of(sets: Sets, query: Query, costs: Costs, i: int, column: int) -> float:
-    steps = _steps(len(query.groups) - i, sets.offsets[column + 1] - sets.offsets[column])
-    return costs.s0 + costs.s1 * steps
-
-
-@compiled
-def _first_below(falling: Array, low: int, value: float) -> int:
-    """The first place from `low` on where a falling array is below the value."""
-    high = len(falling) - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if falling[middle] < value:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@compiled
 def _read_sets(
-    postings: Postings, sets: Sets, query: Query, i: int, chosen: Array, threshold: int, heap: Array, held: int,
-    found: int, scratch: Scratch, work: Array, ledger: Array,
+    postings: PostingLists, sets: ColumnSets, query: QueryGroups, i: int, chosen: Array, threshold: int, heap: Array,
+    held: int, found: int, scratch: Scratch, work: Array, ledger: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """The exact overlaps of some candidates, unless a filter says that they are below the threshold."""
+    """The exact overlaps of some candidates, unless a filter shows that they are below the threshold."""
     rest = query.rest[i]
     hope = rest / (query.rest[0] - rest)
     for j in range(len(chosen)):
@@ -398,7 +316,7 @@ def _read_sets(
         if count + rest < threshold:
             continue
         stop = sets.offsets[column + 1]
-        place = _lower(sets.groups, sets.offsets[column], stop, query.groups[i])
+        place = lower_bound(sets.groups, sets.offsets[column], stop, query.groups[i])
         common = count
         if place < stop and not _too_far(postings, sets, column, place, stop, threshold - count):
             work[2] += 1
@@ -412,18 +330,18 @@ def _read_sets(
         if common >= threshold:
             scratch.columns[found], scratch.overlaps[found] = column, common
             found += 1
-            held = _push(heap, held, common)
+            held = push(heap, held, common)
             threshold = max(threshold, int64(heap[0])) if held == len(heap) else threshold
     return threshold, held, found
 
 
 @compiled
-def _too_far(postings: Postings, sets: Sets, column: int, place: int, stop: int, need: int) -> bool:
-    """The position filter: fewer tokens are left in the set than are needed. Not asked of a short rest."""
+def _too_far(postings: PostingLists, sets: ColumnSets, column: int, place: int, stop: int, need: int) -> bool:
+    """The position filter: fewer tokens are left in the set than are needed. Not applied to short rests."""
     if stop - place < 16:
         return False
     group = sets.groups[place]
-    at = _lower(postings.columns, postings.offsets[group], postings.offsets[group + 1], column)
+    at = lower_bound(postings.columns, postings.offsets[group], postings.offsets[group + 1], column)
     size = sets.token_offsets[column + 1] - sets.token_offsets[column]
     return bool(size - postings.positions[at] < need)
 
@@ -432,12 +350,12 @@ def _too_far(postings: Postings, sets: Sets, column: int, place: int, stop: int,
 def _finish(
     scratch: Scratch, dropped: int, seen: int, found: int, allowed: Array, heap: Array, held: int, floor: int
 ) -> int:
-    """Settle the threshold with the counts that became exact, and keep what reaches it."""
+    """Set the final threshold from the counts, now exact, and keep the columns that reach it."""
     for j in range(dropped, seen):
         column = scratch.touched[j]
         count = scratch.counts[column]
         if count >= floor and (held < len(heap) or count > heap[0]) and (len(allowed) == 0 or allowed[column]):
-            held = _push(heap, held, count)
+            held = push(heap, held, count)
     threshold = max(floor, heap[0]) if held == len(heap) else floor
     kept = 0
     for j in range(found):
@@ -462,60 +380,21 @@ def _clear(scratch: Scratch, seen: int) -> None:
 
 
 @compiled
-def _push(heap: Array, held: int, value: int) -> int:
-    """Keep the largest values, as many as fit, the least of them first. Returns how many are held."""
-    if held < len(heap):
-        at = held
-        while at > 0 and heap[(at - 1) >> 1] > value:
-            heap[at] = heap[(at - 1) >> 1]
-            at = (at - 1) >> 1
-        heap[at] = value
-        return held + 1
-    if value > heap[0]:
-        at = 0
-        child = 1
-        while child < held:
-            if child + 1 < held and heap[child + 1] < heap[child]:
-                child += 1
-            if heap[child] >= value:
-                break
-            heap[at] = heap[child]
-            at = child
-            child = 2 * at + 1
-        heap[at] = value
-    return held
-
-
-@compiled
-def _steps(one: int, other: int) -> int:
-    """About how many steps the intersection of two ascending lists takes."""
-    small, large = min(one, other), max(one, other)
-    if small == 0:
-        return 0
-    if small * 8 >= large:
-        return one + other
-    steps = 2
-    while small << steps < large:
-        steps += 1
-    return small * steps
-
-
-@compiled
 def _intersect(
     asked: Array, weights: Array, rest: Array, q: int, groups: Array, place: int, stop: int, need: int
 ) -> int:
-    """The weight of the asked groups from q on that are in groups[place:stop]; less where the need cannot be met."""
+    """The weight of the query's groups from q on that are in groups[place:stop]; less where `need` is out of reach."""
     end = len(asked)
     got = 0
     if (end - q) * 8 < stop - place:
         while q < end and place < stop and got + rest[q] >= need:
-            place = _gallop(groups, place, stop, asked[q])
+            place = gallop(groups, place, stop, asked[q])
             if place < stop and groups[place] == asked[q]:
                 got += weights[q]
             q += 1
     elif (stop - place) * 8 < end - q:
         while q < end and place < stop and got + rest[q] >= need:
-            q = _gallop(asked, q, end, groups[place])
+            q = gallop(asked, q, end, groups[place])
             if q < end and asked[q] == groups[place]:
                 got += weights[q]
             place += 1
@@ -527,25 +406,3 @@ def _intersect(
             q += one <= other
             place += other <= one
     return got
-
-
-@compiled
-def _gallop(values: Array, low: int, high: int, value: int) -> int:
-    """The first place from `low` on that is not below the value: near places are found in few steps."""
-    step = 1
-    while low + step < high and values[low + step] < value:
-        low += step
-        step *= 2
-    return _lower(values, low, min(low + step, high), value)
-
-
-@compiled
-def _lower(values: Array, low: int, high: int, value: int) -> int:
-    """The first place in values[low:high] that is not below the value, or `high`."""
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -1,4 +1,4 @@
-"""Asking one segment which columns share most tokens with a query."""
+"""Top-k overlap search in one segment."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment
+from dovetail._types import Array
 from dovetail.indexes.josie import kernels
-from dovetail.indexes.josie.core import Array, Found, Postings, Scratch, Sets, Work
+from dovetail.indexes.josie.core import ColumnSets, OverlapMatches, OverlapWork, PostingLists, Scratch
 from dovetail.indexes.josie.format import NAME, JosieArrays
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 
-HOW = ("josie", "merge_list", "probe_set")
+ALGORITHMS = ("josie", "merge_list", "probe_set")
 _NO_MASK = np.empty(0, np.bool_)
 
 
@@ -25,8 +26,8 @@ class JosieReader:
         self.costs = arrays.costs
         tokens = self.tokens.arrays
         arrays.require_items(len(tokens.posting_columns))
-        self._postings = Postings(tokens.posting_offsets, tokens.posting_columns, arrays.positions)
-        self._sets = Sets(tokens.set_group_offsets, tokens.set_groups, tokens.set_offsets, tokens.group_tokens)
+        self._postings = PostingLists(tokens.posting_offsets, tokens.posting_columns, arrays.positions)
+        self._sets = ColumnSets(tokens.set_group_offsets, tokens.set_groups, tokens.set_offsets, tokens.group_tokens)
         self._free: list[Scratch] = []  # as many as there were searches at once; list.pop and append are atomic
 
     def query_groups(self, tokens: pa.Array) -> tuple[Array, Array, Array]:
@@ -44,10 +45,10 @@ class JosieReader:
         k: int,
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
-        how: str = "josie",
-    ) -> Found:
+        algorithm: str = "josie",
+    ) -> OverlapMatches:
         """All allowed columns whose overlap is at least `floor` and at least the k-th largest; ties are all there."""
-        return self.search_groups(*self.query_groups(tokens)[:2], k, floor, allowed, how)
+        return self.search_groups(*self.query_groups(tokens)[:2], k, floor, allowed, algorithm)
 
     def search_groups(
         self,
@@ -56,14 +57,14 @@ class JosieReader:
         k: int,
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
-        how: str = "josie",
-    ) -> Found:
+        algorithm: str = "josie",
+    ) -> OverlapMatches:
         """The same for a query whose groups are known."""
         columns = self.tokens.arrays.columns
         if k < 1 or floor < 1:
             raise ValueError(f"k and floor must be at least 1, not {k} and {floor}")
-        if how not in HOW:
-            raise ValueError(f"no such way to search: {how}; there are {', '.join(HOW)}")
+        if algorithm not in ALGORITHMS:
+            raise ValueError(f"no such algorithm: {algorithm}; there are {', '.join(ALGORITHMS)}")
         if allowed is not None and len(allowed) != columns:
             raise ValueError(f"the mask has {len(allowed)} places for {columns} columns")
         mask = _NO_MASK if allowed is None else np.ascontiguousarray(allowed, np.bool_)
@@ -73,16 +74,18 @@ class JosieReader:
         except IndexError:
             scratch = Scratch.of(columns)
         found = kernels.search(
-            HOW.index(how), self._postings, self._sets, groups, weights, max(1, min(k, columns)), floor, mask,
-            self.costs, scratch, work,
+            ALGORITHMS.index(algorithm), self._postings, self._sets, groups, weights, max(1, min(k, columns)), floor,
+            mask, self.costs, scratch, work,
         )  # fmt: skip
         overlaps, numbers = scratch.overlaps[:found].copy(), scratch.columns[:found].copy()
         self._free.append(scratch)
         order = np.lexsort((numbers, -overlaps))
-        return Found(numbers[order], overlaps[order], _work(how, work))
+        return OverlapMatches(numbers[order], overlaps[order], _work(algorithm, work))
 
 
-def _work(how: str, work: Array) -> Work:
+def _work(algorithm: str, work: Array) -> OverlapWork:
     lists, list_items, sets, set_items = work.tolist()
-    item_bytes = 8 if how == "probe_set" else 4  # it reads positions too
-    return Work(lists, list_items, sets, set_items, 16 * (lists + sets) + item_bytes * list_items + 4 * set_items)
+    item_bytes = 8 if algorithm == "probe_set" else 4  # it reads positions too
+    return OverlapWork(
+        lists, list_items, sets, set_items, 16 * (lists + sets) + item_bytes * list_items + 4 * set_items
+    )

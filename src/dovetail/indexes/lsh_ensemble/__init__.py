@@ -1,11 +1,5 @@
-"""LSH Ensemble: the columns that hold at least a share t of the query's values.
+"""LSH Ensemble: which columns hold at least this share of my values?
 
-Sketches find candidates, the sets decide: what is answered is exact, and hardly any column is missed.
+Sketches find candidates, the sets verify them: every answer is right, and a column is missed with a probability below
+0.05.
 """
-
-from __future__ import annotations
-
-from dovetail.indexes.lsh_ensemble.index import LSH_ENSEMBLE
-from dovetail.indexes.lsh_ensemble.query import Found, LshEnsembleReader, Work
-
-__all__ = ["LSH_ENSEMBLE", "Found", "LshEnsembleReader", "Work"]

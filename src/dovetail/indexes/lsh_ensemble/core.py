@@ -1,10 +1,11 @@
-"""What building and asking share: the family of hash functions, sketches, and thresholds as rationals."""
+"""Shared by building and querying: the family of hash functions, sketches, and thresholds as rationals."""
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from fractions import Fraction
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,31 @@ from dovetail._types import Array
 from dovetail.errors import FormatMismatch, InputError
 from dovetail.indexes.lsh_ensemble.kernels import sketch_hashes
 
+
+class LshCosts(NamedTuple):
+    """In nanoseconds."""
+
+    posting: float  # count a posting
+    search: float  # search a group of the query in a set
+    look_up: float  # look a group of a set up in a table of the query's
+    probe: float  # compare a sketch with one in a tree
+    hash: float  # take a token of the query into its sketch
+
+
+LEAST_COSTS = LshCosts(posting=0.1, search=1.0, look_up=0.2, probe=0.5, hash=4.0)
+MOST_COSTS = LshCosts(posting=100.0, search=20_000.0, look_up=200.0, probe=2_000.0, hash=20_000.0)
+"""The range of any machine; a measurement on a tiny segment may fall outside and is clipped."""
+
+
 FAMILY = 1
 """Version of the family: h → the high half of a·h + b modulo 2^64, a odd, with a and b drawn by SplitMix64."""
-SEED = 20160905
-CHOICES = (64, 128, 256)
-DEPTH = 8
+SEED = 20160905  # arbitrary, but the same for ever: sketches of different seeds cannot be compared
+CHOICES = (64, 128, 256)  # permutations; the paper uses 256
+DEPTH = 8  # the most rows of a band
 
 
 @dataclass(frozen=True)
-class Parameters:
+class SketchParameters:
     """What two sketches must have in common to be compared, and how deep the trees over them are sorted."""
 
     family: int = FAMILY
@@ -29,7 +46,7 @@ class Parameters:
     depth: int = DEPTH
 
     def require(self, where: str) -> None:
-        """Raises where this Dovetail does not make such sketches."""
+        """Raise FormatMismatch unless this Dovetail makes such sketches."""
         if self.family != FAMILY or self.permutations not in CHOICES or self.depth != DEPTH:
             raise FormatMismatch(
                 f"{where} holds sketches of {self}; this Dovetail knows family {FAMILY} with "
@@ -50,7 +67,7 @@ class Parameters:
 
 
 @cache
-def functions(parameters: Parameters) -> tuple[Array, Array]:
+def functions(parameters: SketchParameters) -> tuple[Array, Array]:
     """Multipliers and additions of the family's functions."""
     drawn = split_mix(parameters.seed, 2 * parameters.permutations)
     return drawn[::2] | np.uint64(1), drawn[1::2].copy()
@@ -72,11 +89,11 @@ def split_mix(seed: int, count: int) -> Array:
 class Sketch:
     """A MinHash signature with the parameters that it was made by."""
 
-    parameters: Parameters
+    parameters: SketchParameters
     values: Array
 
     @classmethod
-    def of(cls, parameters: Parameters, hashes: Array) -> Sketch:
+    def of(cls, parameters: SketchParameters, hashes: Array) -> Sketch:
         """The sketch of the set of tokens that have these XXH64 hashes."""
         return cls(parameters, sketch_hashes(hashes, *functions(parameters)))
 

@@ -18,8 +18,7 @@ import numpy as np
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.lsh_ensemble.core import Parameters
-from dovetail.indexes.lsh_ensemble.costs import LEAST, MOST, Costs
+from dovetail.indexes.lsh_ensemble.core import LEAST_COSTS, MOST_COSTS, LshCosts, SketchParameters
 
 NAME = "lsh_ensemble"
 VERSION = 1
@@ -28,7 +27,7 @@ VERSION = 1
 class LshPackWriter:
     """Takes the partitions at once and their matrices one after another: only one is in memory at a time."""
 
-    def __init__(self, pack: PackWriter, parameters: Parameters, sizes: Array, members: list[Array]) -> None:
+    def __init__(self, pack: PackWriter, parameters: SketchParameters, sizes: Array, members: list[Array]) -> None:
         """`members` are the columns of each partition, `sizes` those of all columns."""
         columns = np.concatenate([np.empty(0, np.uint32), *members]).astype(np.uint32)
         self._offsets = np.cumsum([0, *map(len, members)], dtype=np.int64)
@@ -42,7 +41,7 @@ class LshPackWriter:
         self._signatures = pack.reserve("signatures", "uint32", len(columns) * self._width)
         self._trees = pack.reserve("trees", "uint32", len(columns) * self._width)
 
-    def write_costs(self, costs: Costs) -> None:
+    def write_costs(self, costs: LshCosts) -> None:
         self._pack.add("costs", np.array(costs, np.float64))
 
     def write(self, partition: int, signatures: Array, trees: Array) -> None:
@@ -58,13 +57,13 @@ class LshArrays:
         pack.require(NAME, VERSION)
         where = f"{pack.segment}/{pack.path.name}"
         if len(pack["parameters"]) != 4:
-            raise IndexDamaged(f"{where} is damaged: it does not say how its sketches were made.")
-        self.parameters = Parameters(*map(int, pack["parameters"]))
+            raise IndexDamaged(f"{where} is damaged: the parameters of its sketches are missing.")
+        self.parameters = SketchParameters(*map(int, pack["parameters"]))
         self.parameters.require(where)
         costs = pack["costs"]
-        if len(costs) != len(Costs._fields) or not np.all((costs >= LEAST) & (costs <= MOST)):
-            raise IndexDamaged(f"{where} is damaged: it does not say what the steps of a search cost.")
-        self.costs = Costs(*costs.tolist())
+        if len(costs) != len(LshCosts._fields) or not np.all((costs >= LEAST_COSTS) & (costs <= MOST_COSTS)):
+            raise IndexDamaged(f"{where} is damaged: its costs are missing or out of range.")
+        self.costs = LshCosts(*costs.tolist())
         self.lowers = pack["lowers"]
         self.uppers = pack["uppers"]
         self.offsets = pack["offsets"]

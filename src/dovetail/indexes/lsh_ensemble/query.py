@@ -1,4 +1,4 @@
-"""Asking for columns by containment: sketches or posting lists find candidates, sets decide."""
+"""Containment search: sketches or posting lists find candidates, the sets decide."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Literal, TypeVar
+from functools import cached_property, lru_cache
+from math import ceil, log2
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +18,7 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import Sketch, as_ratio, least_overlap
 from dovetail.indexes.lsh_ensemble.format import NAME, LshArrays
-from dovetail.indexes.lsh_ensemble.kernels import candidates_in
-from dovetail.indexes.lsh_ensemble.partitions import Tuning, tuning
+from dovetail.indexes.lsh_ensemble.kernels import candidates_in, tune
 from dovetail.indexes.lsh_ensemble.set_kernels import (
     answer_by_postings,
     cost_of_verifying,
@@ -37,12 +37,13 @@ RECALL = 0.96
 """Bands are chosen to find a set at the threshold with at least this probability, so that 0.95 are left after the
 comparison of whole sketches, which loses one in a hundred at most."""
 _WORTH_A_THREAD = 2_000_000  # nanoseconds
+_STEPS_AN_OCTAVE = 8  # ratios of sizes are rounded up to these: fewer tunings, a little more recall
 _ANY_SIZE = 1 << 62
 _EVERY_COLUMN = np.empty(0, np.bool_)
 
 
 @dataclass(frozen=True)
-class Work:
+class ContainmentWork:
     """What an answer took: which plans, and how much was read."""
 
     plans: tuple[Plan, ...] = ()
@@ -51,24 +52,24 @@ class Work:
     candidates: int = 0
     sets: int = 0
 
-    def __add__(self, other: Work) -> Work:
-        return Work(
+    def __add__(self, other: ContainmentWork) -> ContainmentWork:
+        return ContainmentWork(
             self.plans + other.plans, self.lists + other.lists,
             self.tree_entries + other.tree_entries, self.candidates + other.candidates, self.sets + other.sets,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Found:
+class ContainmentMatches:
     """Columns of the segment with the tokens that each shares with the query; -1 where nobody counted."""
 
     columns: Array
     overlaps: Array
-    work: Work
+    work: ContainmentWork
 
 
-class Query:
-    """Distinct tokens as groups of one segment, from the rarest to the most frequent. May be asked again."""
+class ContainmentQuery:
+    """Distinct tokens as groups of one segment, from the rarest to the most frequent; for one or several searches."""
 
     def __init__(self, tokens: pa.Array, reader: TokenReader) -> None:
         self._tokens = tokens
@@ -99,34 +100,34 @@ class LshEnsembleReader:
         self._free: list[tuple[Array, Array]] = []  # as many as there were searches at once; pop and append are atomic
 
     def _count_probes(self) -> Array:
-        """About how many comparisons ask the trees from each partition on, and 0; a quarter of all bands is usual."""
+        """The estimated comparisons in the trees from each partition on, then 0; a quarter of all bands is usual."""
         depths = [int(members).bit_length() for members in np.diff(self.arrays.offsets)]
         return np.cumsum([0, *reversed(depths)])[::-1] * (self.arrays.parameters.permutations // 4)
 
-    def prepare(self, tokens: pa.Array) -> Query:
+    def prepare(self, tokens: pa.Array) -> ContainmentQuery:
         """Look the tokens up. They must be distinct and not null, as those of a column are."""
-        return Query(tokens, self._reader)
+        return ContainmentQuery(tokens, self._reader)
 
     def search(
         self,
-        tokens: pa.Array | Query,
+        tokens: pa.Array | ContainmentQuery,
         threshold: Fraction | float,
         allowed: Array | None = None,
         verify: bool = True,
         plan: Plan | None = None,
-    ) -> Found:
+    ) -> ContainmentMatches:
         """The columns that hold at least `threshold` of the distinct tokens, ascending.
 
         Every answer is right if verified; a column is missed with a probability of at most 0.05. `allowed` says
         of every column whether it may be an answer. Of the two plans the cheaper one is taken unless one is given.
         """
-        query = tokens if isinstance(tokens, Query) else self.prepare(tokens)
+        query = tokens if isinstance(tokens, ContainmentQuery) else self.prepare(tokens)
         return self._search(query, as_ratio(threshold), _mask(allowed), verify, plan)
 
-    def top(self, tokens: pa.Array, k: int, allowed: Array | None = None) -> Found:
-        """About the k columns that hold most of the tokens, best first, by thresholds that fall until k are found."""
+    def top(self, tokens: pa.Array, k: int, allowed: Array | None = None) -> ContainmentMatches:
+        """The k columns that hold most of the tokens, best first, by falling thresholds; may miss some."""
         query = self.prepare(tokens)
-        work = Work()
+        work = ContainmentWork()
         found = _nothing()
         steps = [Fraction(tenths, 10) for tenths in range(10, 0, -1)]
         for threshold in [*steps, Fraction(1, max(query.size, 10))]:
@@ -135,9 +136,11 @@ class LshEnsembleReader:
             if len(found.columns) >= k:
                 break
         best = np.lexsort((found.columns, -found.overlaps))[:k]
-        return Found(found.columns[best], found.overlaps[best], work)
+        return ContainmentMatches(found.columns[best], found.overlaps[best], work)
 
-    def _search(self, query: Query, threshold: Fraction, allowed: Array, verify: bool, plan: Plan | None) -> Found:
+    def _search(
+        self, query: ContainmentQuery, threshold: Fraction, allowed: Array, verify: bool, plan: Plan | None
+    ) -> ContainmentMatches:
         need = least_overlap(threshold, query.size)
         if query.known < need or not query.size:
             return _nothing()
@@ -146,7 +149,7 @@ class LshEnsembleReader:
         if large == self.arrays.partitions and need >= least_size:
             return _nothing()
         prefix, postings = find_prefix(query.groups, query.after, need, self._postings[0])
-        if plan == "postings" or (plan is None and need < least_size):  # these lists must be read in any case
+        if plan == "postings" or (plan is None and need < least_size):  # small sets have no sketch
             return self._by_postings(query, need, prefix, allowed)[0]
         reading, by_lists = self._costs.posting * postings, np.inf
         if plan is None:
@@ -172,8 +175,14 @@ class LshEnsembleReader:
         return {partition: tuning(int(uppers[partition]), *wanted) for partition in partitions}
 
     def _by_postings(
-        self, query: Query, need: int, prefix: int, allowed: Array, below: int = _ANY_SIZE, limit: float = np.inf
-    ) -> tuple[Found, float]:
+        self,
+        query: ContainmentQuery,
+        need: int,
+        prefix: int,
+        allowed: Array,
+        below: int = _ANY_SIZE,
+        limit: float = np.inf,
+    ) -> tuple[ContainmentMatches, float]:
         """The answer, unless what follows the first lists costs more than the limit; and that cost."""
         try:
             scratch = self._free.pop()
@@ -186,11 +195,13 @@ class LshEnsembleReader:
             search / posting, limit / posting, *scratch,
         )  # fmt: skip
         self._free.append(scratch)
-        return Found(columns, overlaps, Work(("postings",), lists=lists, sets=sets)), cost * posting
+        return ContainmentMatches(
+            columns, overlaps, ContainmentWork(("postings",), lists=lists, sets=sets)
+        ), cost * posting
 
     def _by_sketches(
-        self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool, limit: float
-    ) -> Found | None:
+        self, query: ContainmentQuery, need: int, asked: dict[int, Tuning], allowed: Array, verify: bool, limit: float
+    ) -> ContainmentMatches | None:
         """Ask the trees, then the candidates' sets. Nothing where verifying these would cost more than the limit."""
         costs = self._costs.look_up, self._costs.search
 
@@ -211,7 +222,7 @@ class LshEnsembleReader:
         if not verify:
             parts.append((candidates, np.full(len(candidates), -1)))
         count = len(candidates) + len(unreachable)
-        return _in_order(parts, Work(("sketches",), tree_entries=entries, candidates=count, sets=len(sure)))
+        return _in_order(parts, ContainmentWork(("sketches",), tree_entries=entries, candidates=count, sets=len(sure)))
 
     def _all_of(self, partitions: list[int], need: int, allowed: Array) -> Array:
         """The columns of some partitions that are large enough and allowed."""
@@ -221,7 +232,9 @@ class LshEnsembleReader:
         found: Array = columns[keep & allowed[columns] if len(allowed) else keep]
         return found
 
-    def _ask_trees(self, query: Query, need: int, asked: dict[int, Tuning], allowed: Array) -> tuple[Array, int]:
+    def _ask_trees(
+        self, query: ContainmentQuery, need: int, asked: dict[int, Tuning], allowed: Array
+    ) -> tuple[Array, int]:
         """The columns whose sketch is similar enough, and how many tree entries matched."""
         sketch = Sketch.of(self.arrays.parameters, query.hashes).values
 
@@ -250,15 +263,37 @@ def _mask(allowed: Array | None) -> Array:
     return _EVERY_COLUMN if allowed is None else np.ascontiguousarray(allowed, np.bool_)
 
 
-def _nothing() -> Found:
-    return Found(np.empty(0, np.uint32), np.empty(0, np.int64), Work())
+def _nothing() -> ContainmentMatches:
+    return ContainmentMatches(np.empty(0, np.uint32), np.empty(0, np.int64), ContainmentWork())
 
 
-def _together(one: Found, other: Found) -> Found:
+def _together(one: ContainmentMatches, other: ContainmentMatches) -> ContainmentMatches:
     return _in_order([(one.columns, one.overlaps), (other.columns, other.overlaps)], one.work + other.work)
 
 
-def _in_order(parts: list[tuple[Array, Array]], work: Work) -> Found:
+def _in_order(parts: list[tuple[Array, Array]], work: ContainmentWork) -> ContainmentMatches:
     columns, overlaps = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
     order = np.argsort(columns)
-    return Found(columns[order], overlaps[order], work)
+    return ContainmentMatches(columns[order], overlaps[order], work)
+
+
+class Tuning(NamedTuple):
+    """How a partition is asked: `bands` of `rows` values, 0 where no choice reaches the recall."""
+
+    bands: int
+    rows: int
+
+
+@lru_cache(maxsize=1 << 14)
+def _tuned(threshold: float, octave_steps: int, permutations: int, depth: int, recall: float) -> Tuning:
+    ratio = 2.0 ** (octave_steps / _STEPS_AN_OCTAVE)
+    bands, rows = tune(threshold, ratio, permutations, depth, recall)
+    return Tuning(int(bands), int(rows))
+
+
+def tuning(upper: int, threshold: float, size: int, permutations: int, depth: int, recall: float) -> Tuning:
+    """The choice for sets of up to `upper` tokens and a query of `size`.
+
+    Ratios of sizes are rounded up to an eighth of an octave, towards more recall, so that answers are found again.
+    """
+    return _tuned(threshold, ceil(_STEPS_AN_OCTAVE * log2(upper / size)), permutations, depth, recall)

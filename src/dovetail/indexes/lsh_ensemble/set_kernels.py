@@ -12,27 +12,11 @@ from typing import Any
 import numpy as np
 
 from dovetail._compile import compiled, int64
+from dovetail._search_kernels import first_below, gallop
 from dovetail._types import Array
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: multiplicative hashing
 _HIGH_HALF = np.uint64(32)
-
-
-@compiled
-def _seek(values: Array, start: int, stop: int, wanted: int) -> int:
-    """The first place from `start` on whose value is at least `wanted`: steps that double, then a binary search."""
-    low, step = start, 1
-    while low + step < stop and values[low + step] < wanted:
-        low += step
-        step *= 2
-    high = min(low + step, stop)
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @compiled
@@ -46,18 +30,12 @@ def sum_after(weights: Array) -> Array:
 
 @compiled
 def find_prefix(groups: Array, after: Array, need: int, posting_offsets: Array) -> tuple[int, int]:
-    """How many groups must be read to meet every set with `need` of the tokens, and how many postings these have.
+    """The prefix: how many groups must be read to reach every set with `need` of the tokens; and its postings.
 
     All but need - 1 tokens must be read.
     """
-    low, high = 0, len(groups)
-    while low < high:
-        middle = (low + high) >> 1
-        if after[middle] >= need:
-            low = middle + 1
-        else:
-            high = middle
-    return low, count_postings(groups, 0, low, posting_offsets)
+    prefix = first_below(after, 0, need)
+    return prefix, count_postings(groups, 0, prefix, posting_offsets)
 
 
 @compiled
@@ -81,7 +59,7 @@ def overlap_from(
     at, i = start, first
     if stop - start < len(groups) - first:
         while at < stop and overlap + after[i] >= need:
-            i = _seek(groups, i, len(groups), set_groups[at])
+            i = gallop(groups, i, len(groups), set_groups[at])
             if i == len(groups):
                 break
             if groups[i] == set_groups[at]:
@@ -90,7 +68,7 @@ def overlap_from(
             at += 1
         return overlap, at - start
     while i < len(groups) and overlap + after[i] >= need:
-        at = _seek(set_groups, at, stop, groups[i])
+        at = gallop(set_groups, at, stop, groups[i])
         if at == stop:
             break
         if set_groups[at] == groups[i]:
@@ -102,7 +80,7 @@ def overlap_from(
 
 @compiled
 def _slot(group: int, mask: int) -> Any:
-    """Where a group is looked for first in a table of mask + 1 places."""
+    """The first slot of a group in a hash table of mask + 1 slots."""
     return np.int64((np.uint64(group) * _SPREAD) >> _HIGH_HALF) & mask
 
 
@@ -170,7 +148,7 @@ def verify_columns(
 
 @compiled
 def cost_of_verifying(columns: Array, set_group_offsets: Array, groups: int, look_up: float, search: float) -> float:
-    """About what verifying the columns costs for a query of so many groups."""
+    """The estimated cost of verifying the columns for a query of so many groups."""
     total = 0.0
     for i in range(len(columns)):
         members = set_group_offsets[columns[i] + 1] - set_group_offsets[columns[i]]
@@ -215,7 +193,7 @@ def answer_by_postings(
             continue
         touched[kept] = column
         kept += 1
-        # A set that is no answer is found out after about as many groups that it lacks as were read at first.
+        # A set that is no answer is ruled out after lacking about as many groups as the prefix has.
         others = min(set_group_offsets[column + 1] - set_group_offsets[column], len(groups) - prefix)
         steps += min(others, 2 * prefix)
     rest = count_postings(groups, prefix, len(groups), postings[0]) if kept else 0

@@ -8,27 +8,27 @@ import numpy as np
 
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
+from dovetail._types import Array
 from dovetail.indexes.mate import format as mate_format
-from dovetail.indexes.mate.core import Array, Hashing, Parameters, Sets, Store, bytes_for
+from dovetail.indexes.mate.core import ColumnGroups, Hashing, RowStore, SuperKeyParameters, bytes_for
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, MatePackWriter
-from dovetail.indexes.mate.hash_kernels import fill_keys
-from dovetail.indexes.mate.kernels import count_rows, fill_postings, sum_items
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.rows import RowReader
+from dovetail.indexes.mate.kernels import count_rows, fill_keys, fill_postings, sum_items
+from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.rows.query import RowReader
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
 
-_MOST_ROWS = 1 << 20
+_MOST_ROWS = 1 << 20  # whose super keys are made at once: 16 MB at 128 bits
 _LEAST_ROOM = 1 << 13  # tokens hashed at once, however little memory there is
 
 
 class MateBuilder:
-    """All that it needs is in the packs of tokens and rows, so pieces pass it by."""
+    """All that it needs is in the packs of tokens and rows, so it skips the chunks."""
 
-    def __init__(self, memory_bytes: int, parameters: Parameters) -> None:
+    def __init__(self, memory_bytes: int, parameters: SuperKeyParameters) -> None:
         self._memory_bytes = memory_bytes
         self._parameters = parameters
 
-    def add(self, piece: Piece) -> None:
+    def add(self, chunk: ColumnChunk) -> None:
         pass
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
@@ -37,20 +37,20 @@ class MateBuilder:
         return {}
 
     def _write(self, pack: PackWriter, rows: RowReader) -> None:
-        tokens, store = rows.tokens.arrays, Store.of(rows.arrays)
+        tokens, store = rows.tokens.arrays, RowStore.of(rows.arrays)
         filled = rows.tokens.rows()
         ones = self._parameters.ones_of(mean_filled(filled, store))
         row_bytes = bytes_for(np.diff(store.first_rows))
         starts = running_sum(filled * row_bytes[store.table_of])
         out = MatePackWriter(pack, self._parameters, ones, int(store.first_rows[-1]), starts)
         out.write_counts(
-            count_rows(Sets.of(tokens), tokens.set_offsets, tokens.set_counts, tokens.tokens),
+            count_rows(ColumnGroups.of(tokens), tokens.set_offsets, tokens.set_counts, tokens.tokens),
             sum_items(tokens.set_counts, ENTRIES_A_SUM),
         )
         self._write_keys(out, tokens, store, ones)
         self._write_postings(out, tokens, store, starts, row_bytes)
 
-    def _write_keys(self, out: MatePackWriter, tokens: TokenArrays, store: Store, ones: Array) -> None:
+    def _write_keys(self, out: MatePackWriter, tokens: TokenArrays, store: RowStore, ones: Array) -> None:
         words = self._parameters.words
         room = max(_LEAST_ROOM, self._memory_bytes // (16 * words))
         most = min(int(np.diff(tokens.set_offsets).max(initial=0)), room)
@@ -59,11 +59,11 @@ class MateBuilder:
         for tables, rows in _runs_of_rows(store.first_rows):
             first, last = store.first_rows[tables[0]] + rows[0], store.first_rows[tables[1] - 1] + rows[1]
             keys = np.empty((int(min(last, store.first_rows[tables[1]]) - first), words), np.uint64)
-            fill_keys(keys, tables, rows, ones, store, Sets.of(tokens), hashing, ids, hashed)
+            fill_keys(keys, tables, rows, ones, store, ColumnGroups.of(tokens), hashing, ids, hashed)
             out.write_keys(int(first), keys)
 
     def _write_postings(
-        self, out: MatePackWriter, tokens: TokenArrays, store: Store, starts: Array, row_bytes: Array
+        self, out: MatePackWriter, tokens: TokenArrays, store: RowStore, starts: Array, row_bytes: Array
     ) -> None:
         """Some columns at a time."""
         first = 0
@@ -76,13 +76,13 @@ class MateBuilder:
             first = last
 
 
-def mean_filled(filled: Array, store: Store) -> Array:
+def mean_filled(filled: Array, store: RowStore) -> Array:
     """For every table how many cells of a row hold a value, on average."""
     cells = np.diff(running_sum(filled)[store.first_columns])
     return cells / np.maximum(np.diff(store.first_rows), 1)
 
 
-def hashing_of(parameters: Parameters, tokens: TokenArrays) -> Hashing:
+def hashing_of(parameters: SuperKeyParameters, tokens: TokenArrays) -> Hashing:
     hashes = np.empty(tokens.tokens, np.uint64)
     hashes[tokens.hash_ids] = tokens.hashes
     return Hashing.of(parameters, hashes, tokens.token_bytes, tokens.token_offsets)

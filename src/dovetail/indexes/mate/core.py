@@ -1,4 +1,4 @@
-"""What building and asking share: the parameters of the hash, and the arrays as kernels take them.
+"""Shared by building and querying: the parameters of the hash, and the arrays as kernels take them.
 
 Mahdi Esmailoghli, Jorge-Arnulfo Quiané-Ruiz, Ziawasch Abedjan: MATE: Multi-Attribute Table Extraction. PVLDB 15(8),
 2022. doi:10.14778/3529337.3529353.
@@ -16,18 +16,19 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.errors import FormatMismatch
-from dovetail.indexes.rows import RowArrays
+from dovetail.indexes.mate.mapping_kernels import C_NEXT, V_END
+from dovetail.indexes.rows.format import RowArrays
 from dovetail.indexes.tokens.format import TokenArrays
 
 FAMILIES = {"xash": 1, "fitted": 2}
 SIZES = (128, 256, 512)
 SLOTS = 37  # for characters, as in section 5.3.2
-_CODE_POINTS = 0x110000
-_MOST_ONES = 10
+_CODE_POINTS = 0x110000  # of Unicode
+_MOST_ONES = 10  # with half of the bits set, ten of them let one other value in 1,024 pass
 
 
 @dataclass(frozen=True)
-class Parameters:
+class SuperKeyParameters:
     """How super keys are made: frozen in the manifest, since a row and a query are compared by them.
 
     `ones` is alpha, the bits that XASH sets for a value; `characters` are those of the lake, the most frequent first.
@@ -39,14 +40,14 @@ class Parameters:
     characters: str = ""
 
     @classmethod
-    def of(cls, frozen: Mapping[str, Any]) -> Parameters:
+    def of(cls, frozen: Mapping[str, Any]) -> SuperKeyParameters:
         return cls(**frozen)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     def require(self, where: str) -> None:
-        """Raises where this Dovetail does not make such keys."""
+        """Raise FormatMismatch unless this Dovetail makes such keys."""
         if self.family not in FAMILIES or self.bits not in SIZES or not 1 <= self.ones <= self.bits:
             raise FormatMismatch(
                 f"{where} holds super keys of {self.bits} bits by {self.family}; this Dovetail knows "
@@ -82,7 +83,7 @@ def rank_of(characters: str) -> Array:
     return ranks
 
 
-class Sets(NamedTuple):
+class ColumnGroups(NamedTuple):
     """For every column its groups, and where the tokens of groups begin."""
 
     group_offsets: Array
@@ -90,11 +91,11 @@ class Sets(NamedTuple):
     group_tokens: Array
 
     @classmethod
-    def of(cls, tokens: TokenArrays) -> Sets:
+    def of(cls, tokens: TokenArrays) -> ColumnGroups:
         return cls(tokens.set_group_offsets, tokens.set_groups, tokens.group_tokens)
 
 
-class Store(NamedTuple):
+class RowStore(NamedTuple):
     """The row store: see RowArrays and RowLayout."""
 
     cells: Array
@@ -107,7 +108,7 @@ class Store(NamedTuple):
     strides: Array
 
     @classmethod
-    def of(cls, rows: RowArrays) -> Store:
+    def of(cls, rows: RowArrays) -> RowStore:
         layout = rows.layout
         return cls(
             rows.cells, rows.starts, rows.first_rows, rows.first_columns, layout.table_of, layout.offsets,
@@ -126,7 +127,7 @@ class Hashing(NamedTuple):
     token_offsets: Array
 
     @classmethod
-    def of(cls, parameters: Parameters, hashes: Array, content: Array, offsets: Array) -> Hashing:
+    def of(cls, parameters: SuperKeyParameters, hashes: Array, content: Array, offsets: Array) -> Hashing:
         ranks = rank_of(parameters.characters)
         return cls(FAMILIES[parameters.family], SLOTS, ranks, hashes, content, offsets)
 
@@ -135,3 +136,72 @@ def bytes_for(rows: Array) -> Array:
     """How many bytes the number of a row takes in tables of so many rows."""
     widths: Array = np.searchsorted([1 << 8, 1 << 16, 1 << 24], rows, side="left") + 1
     return widths.astype(np.int64)
+
+
+class TokenPostings(NamedTuple):
+    """For every group the columns that hold it, how many of the column's tokens come before it, and its tokens."""
+
+    offsets: Array
+    columns: Array
+    positions: Array
+    group_tokens: Array
+
+
+class RowPostings(NamedTuple):
+    """The row postings."""
+
+    set_offsets: Array
+    set_counts: Array
+    sums: Array
+    every: int
+    starts: Array
+    rows: Array
+    row_bytes: Array
+
+
+class RowKeys(NamedTuple):
+    super_keys: Array
+    ones: Array
+
+
+class QueryKey(NamedTuple):
+    """The key tuples as a segment sees them: places of distinct values, with the ids and groups of these."""
+
+    tuples: Array
+    ids: Array
+    groups: Array
+    starts: Array  # the values that the search starts from
+    start_offsets: Array
+    start_tuples: Array  # for each of these the tuples that are found by it, by their second value
+    start_seconds: Array  # for each of these the column of the key where its tuples differ most
+    keys: Array  # for each class of tables the bits of every tuple
+    class_of: Array  # by the bits that a value sets
+
+
+class TableState(NamedTuple):
+    """What is known of the table and of the row at hand."""
+
+    values: Array  # by value of the key: see V_TABLE and those after it
+    columns: Array  # by column of the table: C_TABLE and C_NEXT
+    listed: Array  # the columns that hold a value of the key, in order
+    found: Array  # the values of the key that occur in the row
+    done: Array  # for every tuple the last table where it is known to match in the only way it can
+    passing: Array  # the tuples that passed the filter in the row
+
+    @classmethod
+    def nothing(cls, values: int, tuples: int, columns: int) -> TableState:
+        """Of a key with so many distinct values and tuples, in tables of so many columns at most."""
+        return cls(
+            np.full((values, V_END + 1), -1, np.int64), np.full((columns, C_NEXT + 1), -1, np.int64),
+            np.empty(columns, np.int64), np.empty(columns, np.int64), np.full(tuples, -1, np.int64),
+            np.empty(tuples, np.int64),
+        )  # fmt: skip
+
+
+class OrderedPairs(NamedTuple):
+    """Pairs (see search_kernels) with their order by tuple."""
+
+    owners: Array
+    ends: Array
+    choices: Array
+    order: Array

@@ -7,7 +7,7 @@ super_keys        for every row of every table its key, in words of 64 bits
 token_rows        for every token how many cells hold it
 items_before      for every 32nd entry of the tokens pack's set_counts the sum of those before it
 posting_starts    where the rows of each column begin in posting_rows, and the end
-posting_rows      for every column and token, as in set_counts, the rows where it stands, ascending; numbered from 0
+posting_rows      for every column and token, as in set_counts, the rows that hold it, ascending; numbered from 0
                   within the table, in as few bytes as the table's rows need
 """
 
@@ -20,8 +20,8 @@ import numpy as np
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.mate.core import FAMILIES, Parameters, bytes_for
-from dovetail.indexes.rows import RowArrays
+from dovetail.indexes.mate.core import FAMILIES, SuperKeyParameters, bytes_for
+from dovetail.indexes.rows.format import RowArrays
 from dovetail.indexes.tokens.format import TokenArrays
 
 NAME = "mate"
@@ -32,7 +32,9 @@ ENTRIES_A_SUM = 32
 class MatePackWriter:
     """Takes keys and postings run by run."""
 
-    def __init__(self, pack: PackWriter, parameters: Parameters, ones: Array, rows: int, posting_starts: Array) -> None:
+    def __init__(
+        self, pack: PackWriter, parameters: SuperKeyParameters, ones: Array, rows: int, posting_starts: Array
+    ) -> None:
         self._pack = pack
         self._words = parameters.words
         numbers = (FAMILIES[parameters.family], parameters.bits, parameters.ones)
@@ -85,13 +87,13 @@ class MateArrays:
             yield "posting_starts does not span its array"
 
 
-def _parameters(pack: Pack, where: str) -> Parameters:
+def _parameters(pack: Pack, where: str) -> SuperKeyParameters:
     numbers = pack["parameters"].tolist()
     names = {number: name for name, number in FAMILIES.items()}
     characters = pack["characters"]
     if len(numbers) != 3 or (len(characters) and int(characters.max()) > 0x10FFFF):
-        raise IndexDamaged(f"{where} is damaged: it does not say how its keys were made.")
+        raise IndexDamaged(f"{where} is damaged: the parameters of its keys are missing.")
     family, bits, ones = numbers
-    found = Parameters(names.get(family, str(family)), bits, ones, "".join(map(chr, characters.tolist())))
+    found = SuperKeyParameters(names.get(family, str(family)), bits, ones, "".join(map(chr, characters.tolist())))
     found.require(where)
     return found

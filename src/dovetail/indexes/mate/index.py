@@ -11,14 +11,13 @@ from dovetail._storage.segment import Segment
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.mate import format as mate_format
 from dovetail.indexes.mate.build import MateBuilder, hashing_of, mean_filled
-from dovetail.indexes.mate.core import Parameters, Sets
+from dovetail.indexes.mate.core import ColumnGroups, SuperKeyParameters
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, MateArrays
-from dovetail.indexes.mate.hash_kernels import fill_keys
-from dovetail.indexes.mate.kernels import count_rows, fill_postings, sum_items
+from dovetail.indexes.mate.kernels import count_rows, fill_keys, fill_postings, sum_items
 from dovetail.indexes.mate.query import MateReader
 from dovetail.indexes.protocol import NOTHING, Frozen
-from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.indexes.tokens.query import TokenReader
 
 _CHECKED_ROWS = 100_000
 
@@ -29,7 +28,7 @@ class MateIndex:
     question = "which tables join on several of my columns together?"
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> MateBuilder:
-        return MateBuilder(memory_bytes, Parameters.of(frozen))
+        return MateBuilder(memory_bytes, SuperKeyParameters.of(frozen))
 
     def open(self, segment: Segment) -> MateReader:
         return MateReader(segment)
@@ -54,7 +53,7 @@ def _broken_references(reader: MateReader) -> Iterator[str]:
     if not np.array_equal(arrays.posting_starts, running_sum(filled * arrays.row_bytes[store.table_of])):
         yield "the postings of a column are not as many as its rows"
         return
-    rows_of_tokens = count_rows(Sets.of(tokens), tokens.set_offsets, tokens.set_counts, tokens.tokens)
+    rows_of_tokens = count_rows(ColumnGroups.of(tokens), tokens.set_offsets, tokens.set_counts, tokens.tokens)
     if not np.array_equal(arrays.token_rows, rows_of_tokens):
         yield "the rows of a token are not those that the sets count"
     if not np.array_equal(arrays.items_before, sum_items(tokens.set_counts, ENTRIES_A_SUM)):
@@ -81,7 +80,7 @@ def _wrong_keys(arrays: MateArrays, reader: MateReader) -> Iterator[str]:
         for start in range(first, last, _CHECKED_ROWS):
             rows = (start - first, min(start - first + _CHECKED_ROWS, last - first))
             keys = np.empty((rows[1] - rows[0], words), np.uint64)
-            fill_keys(keys, (table, table + 1), rows, arrays.ones, store, Sets.of(tokens), hashing, ids, hashed)
+            fill_keys(keys, (table, table + 1), rows, arrays.ones, store, ColumnGroups.of(tokens), hashing, ids, hashed)
             if not np.array_equal(arrays.super_keys[start : start + len(keys)], keys):
                 yield f"a super key of table {table} is not that of its row"
                 break

@@ -1,26 +1,39 @@
-"""Asking one segment which tables join on several columns together."""
+"""Top-k search for tables that join on several columns together, in one segment.
+
+A search starts from a cover: values such that every key tuple has one of them, with as few row postings as possible.
+The paper starts from one column (section 6.1), chosen without a look at the index; here the dictionary knows how many
+cells hold each value, and so the price of every choice.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment
+from dovetail._types import Array
 from dovetail.indexes.josie.format import NAME as JOSIE_NAME
 from dovetail.indexes.josie.format import JosieArrays
-from dovetail.indexes.mate.core import Array, Hashing, Store
+from dovetail.indexes.mate.core import (
+    Hashing,
+    OrderedPairs,
+    QueryKey,
+    RowKeys,
+    RowPostings,
+    RowStore,
+    TableState,
+    TokenPostings,
+)
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, NAME, VERSION, MateArrays
-from dovetail.indexes.mate.hash_kernels import hash_tokens as hash_into
-from dovetail.indexes.mate.hit_kernels import find_hits
-from dovetail.indexes.mate.mapping_kernels import best_mapping
-from dovetail.indexes.mate.search_kernels import C_NEXT, CUT, EFFORT, PAIRS, V_END, Pairs, search_tables
-from dovetail.indexes.mate.starts import cheapest
-from dovetail.indexes.rows import RowReader
+from dovetail.indexes.mate.kernels import hash_tokens as hash_into
+from dovetail.indexes.mate.mapping_kernels import CUT, EFFORT, PAIRS, Pairs, best_mapping
+from dovetail.indexes.mate.query_kernels import search_tables
+from dovetail.indexes.mate.start_kernels import drop_needless, find_hits
+from dovetail.indexes.rows.query import RowReader
 from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 MOST_EFFORT = 300_000_000
@@ -30,81 +43,13 @@ ChooseStarts = Callable[[Array, Array], Array]
 MANY = 8
 """Tuples of one start that a row is held against one by one; of more, only those whose second value it has. Nor is it
 worth while to look for second values in a table with fewer items of the start."""
+_ROUNDS = 4  # of re-pricing a cover: arbitrary, every round gives a valid cover and the cheapest is taken
 MOST_MAPPINGS = 1 << 20
 """Mappings of columns that are counted one by one in a table; the best of more is found by branch and bound."""
 
 
-class Postings(NamedTuple):
-    """For every group the columns that hold it, how many of the column's tokens come before it, and its tokens."""
-
-    offsets: Array
-    columns: Array
-    positions: Array
-    group_tokens: Array
-
-
-class Items(NamedTuple):
-    """The row postings."""
-
-    set_offsets: Array
-    set_counts: Array
-    sums: Array
-    every: int
-    starts: Array
-    rows: Array
-    row_bytes: Array
-
-
-class RowKeys(NamedTuple):
-    super_keys: Array
-    ones: Array
-
-
-class Key(NamedTuple):
-    """The key tuples as a segment sees them: places of distinct values, with the ids and groups of these."""
-
-    tuples: Array
-    ids: Array
-    groups: Array
-    starts: Array  # the values that the search starts from
-    start_offsets: Array
-    start_tuples: Array  # for each of these the tuples that are found by it, by their second value
-    start_seconds: Array  # for each of these the column of the key where its tuples differ most
-    keys: Array  # for each class of tables the bits of every tuple
-    class_of: Array  # by the bits that a value sets
-
-
-class Seen(NamedTuple):
-    """What is known of the table and of the row at hand."""
-
-    values: Array  # by value of the key: see V_TABLE and those after it
-    columns: Array  # by column of the table: C_TABLE and C_NEXT
-    listed: Array  # the columns with values that are looked for, in order
-    found: Array  # the values of the key that stand in the row
-    done: Array  # for every tuple the last table where it is known to match in the only way it can
-    passing: Array  # the tuples that passed the filter in the row
-
-    @classmethod
-    def nothing(cls, values: int, tuples: int, columns: int) -> Seen:
-        """Of a key with so many distinct values and tuples, in tables of so many columns at most."""
-        return cls(
-            np.full((values, V_END + 1), -1, np.int64), np.full((columns, C_NEXT + 1), -1, np.int64),
-            np.empty(columns, np.int64), np.empty(columns, np.int64), np.full(tuples, -1, np.int64),
-            np.empty(tuples, np.int64),
-        )  # fmt: skip
-
-
-class OrderedPairs(NamedTuple):
-    """Pairs (see search_kernels) with their order by tuple."""
-
-    owners: Array
-    ends: Array
-    choices: Array
-    order: Array
-
-
 @dataclass(frozen=True)
-class Work:
+class KeyWork:
     """What a search read: posting items, tuples held against rows, those that passed the filter, those that matched."""
 
     items: int
@@ -116,13 +61,48 @@ class Work:
 
 
 @dataclass(frozen=True)
-class FoundTables:
-    """Tables by falling overlap, then by rank, and which of their columns stand for the key's."""
+class KeyMatches:
+    """Tables by falling overlap, then by rank, and which of their columns match the key's."""
 
     tables: npt.NDArray[np.int64]
     overlaps: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int64]
-    work: Work
+    work: KeyWork
+
+
+def column_items(tuples: Array, weights: Array) -> Array:
+    """The posting items of each column of the key: those of its distinct values."""
+    return np.array([weights[np.unique(tuples[:, j])].sum() for j in range(tuples.shape[1])], np.int64)
+
+
+def cheapest_cover(tuples: Array, weights: Array) -> Array:
+    """For each tuple the value it is found by. Never dearer than the best column."""
+    items = column_items(tuples, weights)
+    best = tuples[:, int(np.argmin(items))]
+    chosen, price = best, int(items.min())
+    for cover in _covers(tuples, weights):
+        cover = drop_needless(tuples, cover, weights)
+        cost = int(weights[np.unique(cover)].sum())
+        if cost < price:
+            chosen, price = cover, cost
+    return chosen
+
+
+def _covers(tuples: Array, weights: Array) -> list[Array]:
+    """Covers by the rarest value of each tuple, and by that whose price for each of its tuples is least.
+
+    What a value costs a tuple depends on how many others share it: first all that have it, then those that chose it.
+    """
+    columns = np.arange(len(tuples))
+    rarest = tuples[columns, np.argmin(weights[tuples], axis=1)]
+    found = [rarest]
+    shared = np.bincount(tuples.reshape(-1), minlength=len(weights))
+    for _ in range(_ROUNDS):
+        prices = weights / np.maximum(shared, 1)
+        chosen = tuples[columns, np.argmin(prices[tuples], axis=1)]
+        found.append(chosen)
+        shared = np.bincount(chosen, minlength=len(weights))
+    return found
 
 
 class MateReader:
@@ -135,11 +115,13 @@ class MateReader:
         self.tokens = rows.tokens
         tokens = self.tokens.arrays
         self.arrays = MateArrays(pack, tokens, rows.arrays)
-        self.store = Store.of(rows.arrays)
+        self.store = RowStore.of(rows.arrays)
         josie = JosieArrays(segment.pack(JOSIE_NAME))
         josie.require_items(len(tokens.posting_columns))
-        self._postings = Postings(tokens.posting_offsets, tokens.posting_columns, josie.positions, tokens.group_tokens)
-        self._items = Items(
+        self._postings = TokenPostings(
+            tokens.posting_offsets, tokens.posting_columns, josie.positions, tokens.group_tokens
+        )
+        self._items = RowPostings(
             tokens.set_offsets, tokens.set_counts, self.arrays.items_before, ENTRIES_A_SUM,
             self.arrays.posting_starts, self.arrays.posting_rows, self.arrays.row_bytes,
         )  # fmt: skip
@@ -152,12 +134,12 @@ class MateReader:
         k: int,
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
-        choose: ChooseStarts = cheapest,
+        choose: ChooseStarts = cheapest_cover,
         many: int = MANY,
         most_mappings: int = MOST_MAPPINGS,
         ranks: Array | None = None,
         effort: int = MOST_EFFORT,
-    ) -> FoundTables:
+    ) -> KeyMatches:
         """The k allowed tables with the largest overlaps of at least `floor`; ties by `ranks`, or by number.
 
         `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these.
@@ -181,7 +163,7 @@ class MateReader:
         candidates = hits[begins, 0]
         overlaps = np.zeros(len(candidates), np.int64)
         mappings = np.zeros((len(candidates), width), np.int64)
-        seen = Seen.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
+        seen = TableState.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
         best, best_ranks = np.zeros(min(k, tables), np.int64), np.full(min(k, tables), tables, np.int64)
         counts = np.zeros(6, np.int64)
         at = 0
@@ -206,7 +188,7 @@ class MateReader:
         work[CUT] += work[EFFORT] <= 0
         return overlap
 
-    def _key(self, columns: list[pa.Array], tuples: Array, choose: ChooseStarts) -> Key | None:
+    def _key(self, columns: list[pa.Array], tuples: Array, choose: ChooseStarts) -> QueryKey | None:
         """The tuples all of whose values the segment has; None where there are none."""
         found = [self.tokens.find(tokens) for tokens in columns]
         ids = np.stack([ids[tuples[:, j]] for j, ids in enumerate(found)], axis=1)
@@ -221,7 +203,7 @@ class MateReader:
         seconds = _second_columns(local, start_of, len(starts))
         by_start = np.lexsort((local[np.arange(len(local)), seconds[start_of]], start_of))
         offsets = np.searchsorted(start_of[by_start], np.arange(len(starts) + 1))
-        return Key(local, values, groups, starts, offsets, by_start, seconds, *self._bits(values, local))
+        return QueryKey(local, values, groups, starts, offsets, by_start, seconds, *self._bits(values, local))
 
     def _bits(self, values: Array, tuples: Array) -> tuple[Array, Array]:
         """The super keys of the tuples, once for every number of bits that values set in some table."""
@@ -239,7 +221,7 @@ class MateReader:
         class_of[classes] = np.arange(len(classes))
         return keys, class_of
 
-    def _hits(self, key: Key, mask: Array) -> tuple[Array, Array]:
+    def _hits(self, key: QueryKey, mask: Array) -> tuple[Array, Array]:
         """Table, start, column and entry of every column with a starting value; the bound of every table."""
         groups = key.groups[key.starts]
         most = int((self._postings.offsets[groups + 1] - self._postings.offsets[groups]).sum())
@@ -258,7 +240,7 @@ def _second_columns(tuples: Array, start_of: Array, starts: int) -> Array:
     return seconds
 
 
-def _found(tables: Array, overlaps: Array, mappings: Array, ranks: Array, k: int, work: Array) -> FoundTables:
+def _found(tables: Array, overlaps: Array, mappings: Array, ranks: Array, k: int, work: Array) -> KeyMatches:
     kept = np.flatnonzero(overlaps)
     kept = kept[np.lexsort((ranks[tables[kept]], -overlaps[kept]))][:k]
-    return FoundTables(tables[kept], overlaps[kept], mappings[kept], Work(*work[:-1].tolist()))
+    return KeyMatches(tables[kept], overlaps[kept], mappings[kept], KeyWork(*work[:-1].tolist()))

@@ -1,13 +1,6 @@
-"""PEXESO: which columns match mine in spelling or meaning, value by value, under a distance of vectors.
+"""PEXESO: which columns match mine in spelling or meaning, value by value?
 
-Dong, Takeoka, Xiao, Oyamada: "Efficient Joinable Table Discovery in Data Lakes: A High-Dimensional Similarity-Based
-Approach", ICDE 2021, doi:10.1109/ICDE51399.2021.00046. Exact. docs/algorithms/pexeso.md tells where we depart from it.
+Exact under a distance of vectors. Dong, Takeoka, Xiao, Oyamada: "Efficient Joinable Table Discovery in Data Lakes: A
+High-Dimensional Similarity-Based Approach", ICDE 2021, doi:10.1109/ICDE51399.2021.00046. Departures:
+docs/algorithms/pexeso.md.
 """
-
-from __future__ import annotations
-
-from dovetail.indexes.pexeso.core import Parameters, Space
-from dovetail.indexes.pexeso.index import PEXESO
-from dovetail.indexes.pexeso.query import Matches, PexesoReader
-
-__all__ = ["PEXESO", "Matches", "Parameters", "PexesoReader", "Space"]

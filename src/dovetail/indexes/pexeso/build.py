@@ -1,38 +1,51 @@
-"""Builds the pexeso pack of a segment from its tokens pack: the stream of pieces is not needed again."""
+"""Builds the pexeso pack of a segment from its tokens pack; the chunks of columns are not needed again.
+
+Sparse vectors become posting lists by dimension. Dense ones are clustered: principal axes, a short head of each vector,
+and k-means over the heads. The head of a unit vector is its coordinates on the first axes and the length of what is
+left. Heads are never farther apart than their vectors: the first coordinates are a projection, and the rests differ at
+least by their lengths.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
+from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso import format as pexeso_format
-from dovetail.indexes.pexeso.clusters import Clustered, cluster
-from dovetail.indexes.pexeso.core import Array, Parameters, Space, space_of
+from dovetail.indexes.pexeso.core import Space, VectorParameters, heads_of, space_of
 from dovetail.indexes.pexeso.format import write_head
-from dovetail.indexes.pexeso.kernels import mark_texts
-from dovetail.indexes.pexeso.sparse_kernels import fill_lists
-from dovetail.indexes.protocol import Piece
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.pexeso.kernels import fill_lists, mark_texts
+from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.indexes.tokens.query import TokenReader
 
+# Of the clustering. Arbitrary: they change the time of a search, never its answer.
+AXES = 64
+_SAMPLE = 16_384
+_ROUNDS = 8
+_TEXTS_A_CLUSTER = 512
+_MOST_CLUSTERS = 1_024
+_SLACK = 1e-4  # of a radius, for float32
 _PORTION = 1 << 14  # texts that are embedded at once; the same whatever the memory, for the same sums
 _LEAST_MEMORY = 1 << 24
 _BYTES_A_POSTING = 5
-_BYTES_A_TEXT = 400  # of sparse vectors that are kept until they are listed, about
+_BYTES_A_TEXT = 400  # approximate, of a sparse vector kept until it is listed
 
 
 class PexesoBuilder:
-    def __init__(self, scratch: Path, memory_bytes: int, parameters: Parameters) -> None:
+    def __init__(self, scratch: Path, memory_bytes: int, parameters: VectorParameters) -> None:
         self._scratch = scratch
         self._memory_bytes = max(memory_bytes, _LEAST_MEMORY)
         self._space = space_of(parameters)
 
-    def add(self, piece: Piece) -> None:
+    def add(self, chunk: ColumnChunk) -> None:
         """Nothing: the tokens pack, which is finished first, holds every value once."""
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
@@ -64,11 +77,13 @@ class PexesoBuilder:
 
     def _write_dense(self, pack: PackWriter, tokens: TokenReader, texts: Array) -> None:
         dimension = self._space.embedder.dimension
-        shape = max(len(texts), 1), dimension
-        vectors = np.memmap(self._scratch / "pexeso-vectors", np.float32, "w+", shape=shape)[: len(texts)]
-        for start in range(0, len(texts), _PORTION):
-            part = texts[start : start + _PORTION]
-            vectors[start : start + len(part)] = self._space.dense(tokens.tokens(part))
+        path = self._scratch / "pexeso-vectors"
+        with path.open("wb") as file:  # a map that is written to kills the process where the disk is full
+            for start in range(0, len(texts), _PORTION):
+                part = self._space.dense(tokens.tokens(texts[start : start + _PORTION]))
+                file.write(np.ascontiguousarray(part, np.float32).data)
+        shape = len(texts), dimension
+        vectors = np.memmap(path, np.float32, "r", shape=shape) if len(texts) else np.zeros(shape, np.float32)
         found: Clustered = cluster(vectors)
         write_head(pack, self._space.parameters.to_bytes(), texts[found.order])
         pack.add("cluster_starts", found.starts)
@@ -105,3 +120,62 @@ def _listed(portions: _Portions, starts: Array, first: int, last: int) -> tuple[
     for at, vectors in portions:
         fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, first, ends, places, codes)
     return places, codes
+
+
+@dataclass(frozen=True)
+class Clustered:
+    order: Array  # the vectors, cluster by cluster
+    starts: Array
+    centres: Array
+    radii: Array
+    basis: Array
+    heads: Array  # in the order of the vectors
+
+
+def cluster(vectors: Array) -> Clustered:
+    basis = _principal_axes(_sample(vectors))
+    heads = np.empty((len(vectors), basis.shape[1] + 1), np.float32)
+    for start in range(0, len(vectors), _PORTION):
+        heads[start : start + _PORTION] = heads_of(vectors[start : start + _PORTION], basis)
+    centres = _centres(_sample(heads), min(_MOST_CLUSTERS, len(vectors) // _TEXTS_A_CLUSTER + 1))
+    nearest = np.empty(len(vectors), np.int64)
+    for start in range(0, len(vectors), _PORTION):
+        nearest[start : start + _PORTION] = _nearest(heads[start : start + _PORTION], centres)
+    order = np.argsort(nearest, kind="stable")
+    sizes = np.bincount(nearest, minlength=len(centres))
+    radii = np.zeros(len(centres), np.float32)
+    np.maximum.at(radii, nearest, np.linalg.norm(heads - centres[nearest], axis=1) + np.float32(_SLACK))
+    return Clustered(order, running_sum(sizes), centres, radii, basis, heads)
+
+
+def _sample(rows: Array) -> Array:
+    return np.asarray(rows[:: max(1, len(rows) // _SAMPLE)])
+
+
+def _principal_axes(sample: Array) -> Array:
+    """Orthonormal, a column each, those first along which the vectors lie farthest apart."""
+    centred = sample.astype(np.float64)
+    if len(centred):
+        centred -= centred.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    found: Array = np.ascontiguousarray(axes[:, ::-1][:, :AXES]).astype(np.float32)
+    return found
+
+
+def _centres(sample: Array, number: int) -> Array:
+    """k-means from heads spread over the sample."""
+    centres = np.array(sample[:: max(1, len(sample) // number)][:number], np.float32)
+    for _ in range(_ROUNDS if len(centres) else 0):
+        nearest = _nearest(sample, centres)
+        sums = np.zeros(centres.shape, np.float64)
+        np.add.at(sums, nearest, sample)
+        sizes = np.bincount(nearest, minlength=len(centres))
+        filled = sizes > 0
+        centres[filled] = (sums[filled] / sizes[filled, None]).astype(np.float32)
+    return centres
+
+
+def _nearest(heads: Array, centres: Array) -> Array:
+    squares = np.einsum("ij,ij->i", centres, centres)
+    found: Array = np.argmin(squares - 2.0 * (heads @ centres.T), axis=1)
+    return found

@@ -1,4 +1,4 @@
-"""What building and asking share: which values become vectors, by which embedder, and how far apart they are."""
+"""Shared by building and querying: which values become vectors, by which embedder, and how far apart they are."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_TAU = 0.1  # the paper's largest; farther apart, values have nothing in com
 
 
 @dataclass(frozen=True)
-class Parameters:
+class VectorParameters:
     """What the manifest freezes: the embedder, and abbreviations beside those that come with Dovetail."""
 
     embedder: str
@@ -35,18 +35,18 @@ class Parameters:
     abbreviations: tuple[Abbreviation, ...]  # all that are written out
 
     @classmethod
-    def chosen(cls, embedder: str = DEFAULT, more: Iterable[Abbreviation] = ()) -> Parameters:
+    def chosen(cls, embedder: str = DEFAULT, more: Iterable[Abbreviation] = ()) -> VectorParameters:
         return cls(embedder, embedder_of(embedder).version, Abbreviations((*built_in(), *more)).listed)
 
     @classmethod
-    def of(cls, frozen: Frozen) -> Parameters:
+    def of(cls, frozen: Frozen) -> VectorParameters:
         if not frozen:
             return cls.chosen()
         listed = tuple(Abbreviation(*one) for one in frozen["abbreviations"])
         return cls(frozen["embedder"], frozen["version"], listed)
 
     @classmethod
-    def from_bytes(cls, written: bytes) -> Parameters:
+    def from_bytes(cls, written: bytes) -> VectorParameters:
         return cls.of(json.loads(written))
 
     def to_bytes(self) -> bytes:
@@ -64,9 +64,9 @@ class Parameters:
 
 
 class Space:
-    """Values as vectors, as an index has settled it."""
+    """The vector space of an index: its embedder and its abbreviations."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: VectorParameters) -> None:
         self.embedder: Embedder = embedder_of(parameters.embedder)
         self.parameters = parameters
         if self.embedder.version != parameters.version:
@@ -94,10 +94,10 @@ class Space:
         return self.sparse(tokens) if self.is_sparse else self.dense(tokens)
 
     def radius(self, tau: float) -> float:
-        """The Euclidean distance of unit vectors that is told as `tau`."""
+        """The Euclidean distance of unit vectors that corresponds to `tau`."""
         return 2.0 * tau / self.embedder.spread
 
-    def told(self, squared: Array) -> Array:
+    def distances(self, squared: Array) -> Array:
         """Distances as shares of the greatest, from squared Euclidean ones."""
         shares: Array = np.sqrt(squared) * (self.embedder.spread / 2.0)
         return shares
@@ -109,11 +109,19 @@ def texts_among(tokens: pa.Array) -> Array:
 
 
 @cache
-def space_of(parameters: Parameters) -> Space:
+def space_of(parameters: VectorParameters) -> Space:
     """Made once: models take their time to load."""
     return Space(parameters)
 
 
+def heads_of(vectors: Array, basis: Array) -> Array:
+    """Coordinates on the axes, and the length of the rest."""
+    first = vectors @ basis
+    rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", first, first, dtype=np.float64), 0.0))
+    found: Array = np.concatenate([first, rest[:, None].astype(np.float32)], axis=1)
+    return found
+
+
 def distance_of(similarity: float) -> float:
-    """The distance that is told as a similarity; by decimal digits, so that 0.94 is 0.06 to the last bit."""
+    """The distance that a similarity corresponds to; by decimal digits, so that 0.94 is 0.06 to the last bit."""
     return float(1 - Fraction(str(similarity)))

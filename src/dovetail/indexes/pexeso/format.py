@@ -1,7 +1,7 @@
 """The arrays of the pexeso pack, their writer and their reader side by side.
 
     parameters                   embedder and abbreviations, as JSON
-    text_tokens                  the ids of the tokens that are texts; a text's place is where it stands here
+    text_tokens                  the ids of the tokens that are texts; a text's place is its position here
 
 Of an embedder with sparse vectors, the texts ascend, and their coordinates are listed by dimension:
 
@@ -26,7 +26,7 @@ import numpy as np
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.pexeso.core import Parameters, space_of
+from dovetail.indexes.pexeso.core import VectorParameters, space_of
 
 NAME = "pexeso"
 VERSION = 1
@@ -47,9 +47,9 @@ class PexesoArrays:
         pack.require(NAME, VERSION)
         where = f"{pack.segment}/{pack.path.name}"
         try:
-            self.parameters = Parameters.from_bytes(bytes(pack["parameters"]))
+            self.parameters = VectorParameters.from_bytes(bytes(pack["parameters"]))
         except (ValueError, KeyError, TypeError) as broken:
-            raise IndexDamaged(f"{where} is damaged: it does not say how its vectors were made.") from broken
+            raise IndexDamaged(f"{where} is damaged: the parameters of its vectors are missing.") from broken
         self.space = space_of(self.parameters)
         self.dimension = self.space.embedder.dimension
         self.text_tokens = pack["text_tokens"]

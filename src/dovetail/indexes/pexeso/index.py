@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from dovetail._storage.segment import Segment
+from dovetail._types import Array
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.pexeso import format as pexeso_format
 from dovetail.indexes.pexeso.build import PexesoBuilder
-from dovetail.indexes.pexeso.clusters import heads_of
-from dovetail.indexes.pexeso.core import Array, Parameters
-from dovetail.indexes.pexeso.kernels import mark_texts
+from dovetail.indexes.pexeso.core import VectorParameters, heads_of
+from dovetail.indexes.pexeso.kernels import coded, mark_texts
 from dovetail.indexes.pexeso.query import PexesoReader
-from dovetail.indexes.pexeso.sparse_kernels import coded
 from dovetail.indexes.protocol import NOTHING, Frozen
 
 _SAMPLE = 256
@@ -28,7 +27,7 @@ class PexesoIndex:
     question = "which columns match mine in spelling or meaning?"
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> PexesoBuilder:
-        return PexesoBuilder(scratch, memory_bytes, Parameters.of(frozen))
+        return PexesoBuilder(scratch, memory_bytes, VectorParameters.of(frozen))
 
     def open(self, segment: Segment) -> PexesoReader:
         return PexesoReader(segment)

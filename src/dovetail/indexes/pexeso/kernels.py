@@ -1,11 +1,25 @@
-"""Which values are texts, and from matching values to columns."""
+"""Kernels: which values are texts, range search over sparse vectors, and from matching values to columns.
+
+Range search over sparse unit vectors reads posting lists of their coordinates. Exact: what is left out is proven too
+far. A query reads the lists of its dimensions, the cheapest first. From the dimensions read so far a part of every
+product is known; the rest is at most the length of the query's rest times that of the other vector's rest
+(Cauchy-Schwarz). Once the query's rest is shorter than the least product, a vector in no list is no candidate.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
 from dovetail._types import Array
+
+_STEPS = 127  # of a weight in a list; the eighth bit is its sign
+_SLACK = 1e-5  # of products, for float32
+_BLOCK = 1 << 15  # vectors whose sums are kept at a time: as many as a processor holds near
+_ENOUGH = 0.75  # of the fourth power of the least product: what a query may leave unread; less makes fewer candidates
+
 
 _LETTERS = 3
 _OTHER_SCRIPT = 2  # letters that one of another script counts for: two are a word
@@ -40,7 +54,8 @@ def count_columns(
 ) -> None:  # fmt: skip
     """Add to each column the rows and values of the queries that match one of its values, each query once.
 
-    The pairs of a query and a matching group follow each other; `last` holds for each column the last query it met.
+    The pairs of a query and a matching group follow each other; `last` holds for each column the last query
+    counted.
     """
     for pair in range(len(queries)):
         query, group = queries[pair], groups[pair]
@@ -60,4 +75,156 @@ def groups_of_columns(columns: Array, set_group_offsets: Array, set_groups: Arra
         if columns[column]:
             for at in range(set_group_offsets[column], set_group_offsets[column + 1]):
                 found[set_groups[at]] = True
+    return found
+
+
+class _Read(NamedTuple):
+    """What is known of the vectors of one block."""
+
+    upper: Array  # of the product with what was read
+    squares: Array  # of the vector's weights that were read, from below
+    marks: Array
+
+
+@compiled
+def coded(weight: float) -> int:
+    """A weight in 8 bits, rounded away from 0: products of codes are never below the true ones where signs agree."""
+    size = min(int64(np.ceil(abs(np.float64(weight)) * _STEPS)), _STEPS)
+    return size | 0x80 if weight < 0 else size
+
+
+@compiled
+def fill_lists(
+    starts: Array, dimensions: Array, weights: Array, base: int, first: int, ends: Array, places: Array, codes: Array
+) -> None:
+    """Append some vectors, numbered from `base`, to lists that end at `ends`: of the dimensions from `first` on."""
+    for row in range(len(starts) - 1):
+        for k in range(starts[row], starts[row + 1]):
+            dimension = dimensions[k] - first
+            if dimension < 0 or dimension >= len(ends):
+                continue
+            at = ends[dimension]
+            places[at] = base + row
+            codes[at] = coded(weights[k])
+            ends[dimension] = at + 1
+
+
+@compiled
+def candidates(
+    starts: Array, dimensions: Array, weights: Array, list_starts: Array, places: Array, codes: Array,
+    allowed: Array, least: float, room: int,
+) -> tuple[Array, Array, int]:  # fmt: skip
+    """Pairs of a query and an allowed vector whose product may reach `least`; and how many queries they are of.
+
+    Fewer than all where the pairs reach `room`: call again for the others.
+    """
+    size = len(allowed)
+    known = _Read(np.zeros(_BLOCK, np.float32), np.zeros(_BLOCK, np.float32), np.zeros(_BLOCK, np.bool_))
+    touched = np.empty(_BLOCK, np.int64)
+    found_queries = np.empty(room + size, np.int64)
+    found_places = np.empty(room + size, np.int64)
+    values = _decoded()
+    found = 0
+    for query in range(len(starts) - 1):
+        if found >= room:
+            return found_queries[:found], found_places[:found], query
+        part = slice(starts[query], starts[query + 1])
+        order, making, reading, rest = _plan(dimensions[part], weights[part], list_starts, least)
+        lists = dimensions[part][order[:reading]]
+        factors = weights[part][order[:reading]]
+        cursors = list_starts[lists]
+        for base in range(0, size, _BLOCK):
+            end = min(base + _BLOCK, size)
+            count = 0
+            for k in range(reading):
+                stop = list_starts[lists[k] + 1]
+                weight = factors[k]
+                at = cursors[k]
+                while at < stop and places[at] < end:
+                    place = np.int64(places[at]) - base
+                    if not known.marks[place]:
+                        if k >= making or not allowed[base + place]:
+                            at += 1
+                            continue
+                        known.marks[place] = True
+                        touched[count] = place
+                        count += 1
+                    value = values[codes[at]]
+                    known.upper[place] += max(value * weight, np.float32(0.0))
+                    below = max(abs(value) - np.float32(1.0 / _STEPS), np.float32(0.0))
+                    known.squares[place] += below * below
+                    at += 1
+                cursors[k] = at
+            for k in range(count):
+                place = touched[k]
+                other = np.sqrt(max(1.0 - np.float64(known.squares[place]), 0.0)) + _SLACK
+                if known.upper[place] + rest * other >= least - _SLACK:
+                    found_queries[found] = query
+                    found_places[found] = base + place
+                    found += 1
+                known.upper[place] = 0.0
+                known.squares[place] = 0.0
+                known.marks[place] = False
+    return found_queries[:found], found_places[:found], len(starts) - 1
+
+
+@compiled
+def _plan(dimensions: Array, weights: Array, list_starts: Array, least: float) -> tuple[Array, int, int, float]:
+    """In which order a query's lists are read, how many make candidates and are read at all, and what rest is left."""
+    order = _order(dimensions, weights, list_starts)
+    rest = 0.0
+    for weight in weights:
+        rest += np.float64(weight) * np.float64(weight)
+    making = len(order)
+    for k in range(len(order)):
+        if making == len(order) and np.sqrt(rest) < least - 2 * _SLACK:
+            making = k
+        if making < len(order) and rest < least**4 * _ENOUGH:
+            return order, making, k, np.sqrt(rest)
+        rest = max(rest - np.float64(weights[order[k]]) * np.float64(weights[order[k]]), 0.0)
+    return order, making, len(order), np.sqrt(rest)
+
+
+@compiled
+def _decoded() -> Array:
+    values = np.empty(256, np.float32)
+    for code in range(256):
+        value = np.float32(code & 0x7F) / np.float32(_STEPS)
+        values[code] = -value if code & 0x80 else value
+    return values
+
+
+@compiled
+def _order(dimensions: Array, weights: Array, list_starts: Array) -> Array:
+    """The query's coordinates, those first whose lists are short for their weight."""
+    costs = np.empty(len(dimensions), np.float64)
+    for k in range(len(dimensions)):
+        length = list_starts[dimensions[k] + 1] - list_starts[dimensions[k]]
+        costs[k] = length / (np.float64(weights[k]) * np.float64(weights[k]))
+    return np.argsort(costs)
+
+
+@compiled
+def squared_distances(
+    a_starts: Array, a_dimensions: Array, a_weights: Array, a_rows: Array,
+    b_starts: Array, b_dimensions: Array, b_weights: Array, b_rows: Array,
+) -> Array:  # fmt: skip
+    """Of pairs of sparse vectors, in float64."""
+    found = np.empty(len(a_rows), np.float64)
+    for pair in range(len(a_rows)):
+        i, i_end = a_starts[a_rows[pair]], a_starts[a_rows[pair] + 1]
+        j, j_end = b_starts[b_rows[pair]], b_starts[b_rows[pair] + 1]
+        total = 0.0
+        while i < i_end or j < j_end:
+            left = a_dimensions[i] if i < i_end else np.int32(2**31 - 1)
+            right = b_dimensions[j] if j < j_end else np.int32(2**31 - 1)
+            difference = 0.0
+            if left <= right:
+                difference += np.float64(a_weights[i])
+                i += 1
+            if right <= left:
+                difference -= np.float64(b_weights[j])
+                j += 1
+            total += difference * difference
+        found[pair] = total
     return found

@@ -1,7 +1,12 @@
-"""Asking the pexeso pack of one segment: which values lie near to mine."""
+"""Range search over vectors: the texts of one segment, and vectors in memory for the join of two tables.
+
+Sparse vectors: candidates from posting lists, then distances in float64 of vectors that are computed again. Dense ones:
+the clusters near enough, heads by a matrix product, then float64.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,19 +14,25 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment
+from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
-from dovetail.indexes.pexeso.core import Array, Vectors
-from dovetail.indexes.pexeso.dense import Clusters
+from dovetail.indexes.pexeso.core import Space, Vectors, heads_of
 from dovetail.indexes.pexeso.format import NAME, PexesoArrays
-from dovetail.indexes.pexeso.kernels import groups_of_columns
-from dovetail.indexes.pexeso.sparse import Lists
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.pexeso.kernels import candidates, fill_lists, groups_of_columns, squared_distances
+from dovetail.indexes.tokens.format import running_sum
+from dovetail.indexes.tokens.query import TokenReader
 
-_FEW = 8  # a share of one in so many texts is worth lists of its own
+_QUERIES = 1_024  # multiplied with all vectors at a time: 4 KB of products for each vector
+_PAIRS = 1 << 17  # compared in float64 at a time: 256 MB at 256 dimensions
+_ROOM = 1 << 20  # candidates held at a time: 16 MB
+_FEW = (
+    8  # below one allowed text in so many, lists of these alone are made; arbitrary, the answer does not depend on it
+)
+_SLACK = 1e-4  # on products and distances in float32: far above their rounding errors
 
 
 @dataclass(frozen=True)
-class Matches:
+class VectorMatches:
     """Pairs of a query and a token that lie near, by query, and how far apart: as a share of the greatest distance."""
 
     queries: Array
@@ -29,7 +40,7 @@ class Matches:
     distances: Array
 
     @classmethod
-    def joined(cls, parts: list[Matches]) -> Matches:
+    def joined(cls, parts: list[VectorMatches]) -> VectorMatches:
         """All of them, by query, then by token."""
         queries, tokens, distances = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("queries", "tokens", "distances")
@@ -50,22 +61,22 @@ class PexesoReader:
     def texts(self) -> int:
         return self.arrays.texts
 
-    def near(self, vectors: Vectors, tau: float, columns: Array) -> Matches:
+    def near(self, vectors: Vectors, tau: float, columns: Array) -> VectorMatches:
         """Every token of some columns (a mask) that lies within `tau` of a query's vector. Exact."""
         radius = self.space.radius(tau)
         rows, places, squared = self._within(vectors, radius, self._of_columns(columns))
-        distances = self.space.told(squared)
+        distances = self.space.distances(squared)
         near = distances <= tau
-        return Matches(rows[near], self.arrays.text_tokens[places[near]].astype(np.int64), distances[near])
+        return VectorMatches(rows[near], self.arrays.text_tokens[places[near]].astype(np.int64), distances[near])
 
-    def equal(self, tokens: pa.Array) -> Matches:
+    def equal(self, tokens: pa.Array) -> VectorMatches:
         """The tokens that are the same as the queries', where any column of the segment has them."""
         ids = self.tokens.find(tokens)
         known = np.flatnonzero(ids >= 0)
-        return Matches(known, ids[known], np.zeros(len(known)))
+        return VectorMatches(known, ids[known], np.zeros(len(known)))
 
     def _within(self, vectors: Vectors, radius: float, allowed: Array) -> tuple[Array, Array, Array]:
-        # Rounding may not lose a pair at the very edge: the told distance decides.
+        # Rounding must not lose a pair at the threshold: the exact distance decides.
         radius *= 1.0 + 1e-9
         if not isinstance(vectors, Sparse):
             return Clusters(self.arrays).within(vectors, radius, allowed)
@@ -77,9 +88,9 @@ class PexesoReader:
         return rows, chosen[places], squared
 
     @property
-    def _lists(self) -> Lists:
+    def _lists(self) -> DimensionLists:
         arrays = self.arrays
-        return Lists(
+        return DimensionLists(
             arrays.list_starts, arrays.list_places, arrays.list_weights,
             lambda places: self.space.sparse(self.tokens.tokens(arrays.text_tokens[places])),
         )  # fmt: skip
@@ -97,3 +108,138 @@ class PexesoReader:
     def _group_of(self) -> Array:
         """The group of tokens that each text is in."""
         return np.searchsorted(self.tokens.arrays.group_tokens, self.arrays.text_tokens, side="right") - 1
+
+
+@dataclass(frozen=True)
+class DimensionLists:
+    """Texts by the dimensions of their vectors. `vectors` makes those of some places."""
+
+    starts: Array
+    places: Array
+    weights: Array
+    vectors: Callable[[Array], Sparse]
+
+    def within(self, queries: Sparse, radius: float, allowed: Array) -> tuple[Array, Array, Array]:
+        """Queries, places and squared distances of all pairs at most `radius` apart; by query."""
+        least = 1.0 - radius * radius / 2.0
+        found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        first = 0
+        while first < len(queries):
+            rest = queries.starts[first:]
+            rows, places, done = candidates(
+                rest, queries.dimensions, queries.weights, self.starts, self.places, self.weights, allowed, least, _ROOM
+            )
+            found.append(self._verified(queries, rows + first, places, radius))
+            first += done
+        mine, places, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return mine, places, squared
+
+    def restricted(self, allowed: Array) -> tuple[DimensionLists, Array]:
+        """Lists of the allowed texts alone, and their places here."""
+        chosen = np.flatnonzero(allowed)
+        return lists_of(self.vectors(chosen), len(self.starts) - 1, lambda some: self.vectors(chosen[some])), chosen
+
+    def _verified(self, queries: Sparse, rows: Array, places: Array, radius: float) -> tuple[Array, Array, Array]:
+        distinct, which = np.unique(places, return_inverse=True)
+        theirs = self.vectors(distinct)
+        squared = squared_distances(
+            queries.starts, queries.dimensions, queries.weights, rows,
+            theirs.starts, theirs.dimensions, theirs.weights, which,
+        )  # fmt: skip
+        near = squared <= radius * radius
+        return rows[near], places[near], squared[near]
+
+
+def lists_of(vectors: Sparse, dimension: int, made: Callable[[Array], Sparse]) -> DimensionLists:
+    """The lists of some vectors, in memory."""
+    starts = running_sum(np.bincount(vectors.dimensions, minlength=dimension))
+    places, weights = np.empty(starts[-1], np.uint32), np.empty(starts[-1], np.uint8)
+    fill_lists(vectors.starts, vectors.dimensions, vectors.weights, 0, 0, starts[:-1].copy(), places, weights)
+    return DimensionLists(starts, places, weights, made)
+
+
+class Clusters:
+    """Texts in clusters; only those near to a query are read from the mapped file."""
+
+    def __init__(self, arrays: PexesoArrays) -> None:
+        self._arrays = arrays
+        self.texts = arrays.texts
+
+    def within(self, queries: Array, radius: float, allowed: Array) -> tuple[Array, Array, Array]:
+        """Queries, places and squared distances of all pairs at most `radius` apart; by query."""
+        arrays = self._arrays
+        heads = heads_of(queries, arrays.basis)
+        far = np.linalg.norm(heads[:, None, :] - arrays.centres[None], axis=2) if len(queries) else np.zeros((0, 0))
+        reached = far <= arrays.radii + radius + _SLACK
+        found = []
+        for cluster in range(len(arrays.radii)):
+            rows = np.flatnonzero(reached[:, cluster])
+            first, last = int(arrays.cluster_starts[cluster]), int(arrays.cluster_starts[cluster + 1])
+            places = first + np.flatnonzero(allowed[first:last])
+            if len(rows) and len(places):
+                found.append(self._near(queries, heads, rows, places, radius))
+        if not found:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+        rows, places, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.lexsort((places, rows))
+        return rows[order], places[order], squared[order]
+
+    def _near(
+        self, queries: Array, heads: Array, rows: Array, places: Array, radius: float
+    ) -> tuple[Array, Array, Array]:
+        theirs = self._arrays.heads[places]
+        # Heads have length 1 as their vectors do: near means a large product.
+        least = np.float32(1.0 - (radius + _SLACK) ** 2 / 2.0 - _SLACK)
+        mine, other = np.nonzero(heads[rows] @ theirs.T >= least)
+        return near_pairs(queries, self._arrays.vectors, rows[mine], places[other], radius)
+
+
+def near_pairs(queries: Array, vectors: Array, mine: Array, other: Array, radius: float) -> tuple[Array, Array, Array]:
+    """The pairs at most `radius` apart and their squared distances, in float64."""
+    squared = np.empty(len(mine))
+    for start in range(0, len(mine), _PAIRS):
+        part = slice(start, start + _PAIRS)
+        difference = queries[mine[part]].astype(np.float64) - vectors[other[part]]
+        squared[part] = np.einsum("ij,ij->i", difference, difference)
+    near = squared <= radius * radius
+    return mine[near], other[near], squared[near]
+
+
+class RangeSearcher:
+    """Range search over vectors in memory, for the join of two tables. Exact."""
+
+    def __init__(self, vectors: Vectors, space: Space) -> None:
+        self._vectors = vectors
+        self._space = space
+
+    def within(self, queries: Vectors, tau: float) -> tuple[Array, Array, Array]:
+        """Places of queries and of vectors at most `tau` apart, by query, and their distances."""
+        radius = self._space.radius(tau) * (1.0 + 1e-9)
+        mine, places, squared = self._within(queries, radius)
+        distances = self._space.distances(squared)
+        near = distances <= tau
+        return mine[near], places[near], distances[near]
+
+    def _within(self, queries: Vectors, radius: float) -> tuple[Array, Array, Array]:
+        if isinstance(queries, Sparse) and isinstance(self._vectors, Sparse):
+            lists = lists_of(self._vectors, self._space.embedder.dimension, self._vectors.take)
+            return lists.within(queries, radius, np.ones(len(self._vectors), bool))
+        return self._within_dense(np.asarray(queries), np.asarray(self._vectors), radius)
+
+    def _within_dense(self, queries: Array, vectors: Array, radius: float) -> tuple[Array, Array, Array]:
+        least = np.float32(1.0 - radius * radius / 2.0 - _SLACK)
+        found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        for first in range(0, len(queries), _QUERIES):
+            mine, others = np.nonzero(queries[first : first + _QUERIES] @ vectors.T >= least)
+            found.append(near_pairs(queries, vectors, mine + first, others, radius))
+        mine, others, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return mine, others, squared
+
+
+def weigh_by_idf(one: Vectors, other: Vectors, dimension: int) -> tuple[Vectors, Vectors]:
+    """Sparse vectors of two sides weighted by inverse document frequency (rare dimensions weigh more), normalised."""
+    if not (isinstance(one, Sparse) and isinstance(other, Sparse)):
+        return one, other
+    both = np.concatenate([one.dimensions, other.dimensions])
+    factors = np.log1p((len(one) + len(other)) / np.maximum(np.bincount(both, minlength=dimension), 1))
+    return one.weighted(factors), other.weighted(factors)

@@ -1,6 +1,4 @@
-"""The pieces of values, for tables that join after a transformation (section 5.3.1 of Zhu's thesis)."""
+"""Pieces of values (runs of letters or digits): which columns could join with mine after a transformation?
 
-from dovetail.indexes.pieces.index import PIECES
-from dovetail.indexes.pieces.query import PieceReader
-
-__all__ = ["PIECES", "PieceReader"]
+Candidates only: a learned program decides. Section 5.3.1 of Zhu's thesis.
+"""

@@ -12,23 +12,23 @@ from dovetail._storage.segment import SegmentWriter
 from dovetail._types import Array
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.core import pairs_of
-from dovetail.indexes.protocol import Piece
+from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
-_HASHES = 1 << 32
+_HASHES = 1 << 32  # hashes have 32 bits
 _NEEDED = 4  # times the bytes of the tokens, to sort all of their pieces at once
 _MOST_PARTS = 64
 
 
 class PiecesBuilder:
-    """All that it needs is in the tokens pack, so the columns pass it by."""
+    """All that it needs is in the tokens pack, so it skips the chunks."""
 
     def __init__(self, scratch: Path, memory_bytes: int) -> None:
         self._scratch = scratch
         self._memory_bytes = memory_bytes
 
-    def add(self, piece: Piece) -> None:
+    def add(self, chunk: ColumnChunk) -> None:
         pass
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
@@ -45,7 +45,8 @@ class PiecesBuilder:
             return [pairs_of(tokens, 0, _HASHES)]
         found = []
         for part in range(number):
-            path = self._scratch / f"pieces-{part}.npy"
-            np.save(path, pairs_of(tokens, _HASHES * part // number, _HASHES * (part + 1) // number))
-            found.append(np.load(path, mmap_mode="r"))
+            pairs = pairs_of(tokens, _HASHES * part // number, _HASHES * (part + 1) // number)
+            path = self._scratch / f"pieces-{part}"
+            path.write_bytes(np.ascontiguousarray(pairs).data)  # np.save hides that a disk is full
+            found.append(np.memmap(path, pairs.dtype, "r", shape=pairs.shape) if len(pairs) else pairs)
         return found

@@ -1,4 +1,4 @@
-"""What building and asking share: how a value is cut into pieces.
+"""Shared by building and querying: how a value is cut into pieces.
 
 Erkang Zhu: Data Discovery and Join Search in Data Lakes (thesis), section 5.3.1: a column is found by the tokens of its
 syntactic pattern, because transformations seldom break them: `ada.lovelace@lab.org` has `ada`, `lovelace`, `lab` and

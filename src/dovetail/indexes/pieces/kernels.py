@@ -6,32 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
 _LETTER, _DIGIT = 1, 2
 _LONGEST = 200  # bytes: longer values are prose
-_MOST_PIECES = 12  # of a value that is asked with
+_MOST_PIECES = 12  # of a query's value
 _LEAST = 2  # characters of a piece
 _LEAST_DIGITS = 3  # where there are no letters beside them
 _LEAST_NUMBER = 5  # digits of a value that is a whole number: smaller ones are everywhere
 _LEAST_CUT = 4  # characters of what is left of a piece that was cut
-_BASIS, _PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)
-_MIX = np.uint64(11400714785074694791)
-
-
-@compiled
-def _decoded(content: Array, at: int) -> tuple[int, int]:
-    """The character at a place of UTF-8 text, and its bytes."""
-    first = int64(content[at])
-    if first < 0x80:
-        return first, 1
-    if first < 0xE0:
-        return ((first & 0x1F) << 6) | (content[at + 1] & 0x3F), 2
-    if first < 0xF0:
-        return ((first & 0x0F) << 12) | ((int64(content[at + 1]) & 0x3F) << 6) | (content[at + 2] & 0x3F), 3
-    upper = ((first & 0x07) << 18) | ((int64(content[at + 1]) & 0x3F) << 12)
-    return upper | ((int64(content[at + 2]) & 0x3F) << 6) | (content[at + 3] & 0x3F), 4
+_BASIS, _PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)  # of 64-bit FNV-1a
+_MIX = np.uint64(11400714785074694791)  # the first prime of XXH64
 
 
 @compiled
@@ -40,7 +27,7 @@ def _cut(
 ) -> int:  # fmt: skip
     """Write the characters of the pieces of one value end to end, and where each piece ends; how many there are.
 
-    Pieces that say nothing are left out: single characters, numbers below 10,000, decimal fractions.
+    Uninformative pieces are left out: single characters, numbers below 10,000, decimal fractions.
     """
     if stop - start > _LONGEST:
         return 0
@@ -50,7 +37,7 @@ def _cut(
     while at <= stop:
         code, width, kind = 0, 1, 0
         if at < stop:
-            code, width = _decoded(content, at)
+            code, width = decode_character(content, at)
             kind = _LETTER if code >= len(kinds) else int64(kinds[code])
         if kind != last_kind and last_kind:
             if size - begun >= _LEAST:

@@ -1,4 +1,4 @@
-"""Asking the pieces pack of one segment: from pieces to columns, and to the values of a column that have them."""
+"""Queries to the pieces pack of one segment: from pieces to columns, and to the values of a column that have them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.indexes.pieces.format import NAME, VERSION, PieceArrays
 from dovetail.indexes.pieces.kernels import count_holders, sharing, sum_weights
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 from dovetail.normalise import characters
 
 

@@ -1,6 +1,6 @@
 """Builds the rows pack of a segment in bounded memory.
 
-Pieces wait, in memory or on disk, until the dictionary is written: only then has a token its place in a set.
+Chunks wait, in memory or on disk, until the dictionary is written: only then has a token its place in a set.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
 from dovetail._storage.spill import Records, write_records
 from dovetail._types import Array
-from dovetail.indexes.protocol import Piece
+from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.rows import format as rows_format
 from dovetail.indexes.rows.core import RowLayout
 from dovetail.indexes.rows.format import RowPackWriter
 from dovetail.indexes.rows.kernels import write_cells
-from dovetail.indexes.tokens import TokenReader
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.indexes.tokens.query import TokenReader
 
 _TYPES = {"tokens": pa.large_string(), "codes": pa.int32()}
-_AT_ONCE = 1 << 24  # bytes of pieces that are worked on together: many small ones, or one
+_AT_ONCE = 1 << 24  # bytes of chunks that are processed together: many small ones, or one
 
 
 @dataclass(frozen=True)
 class _Held:
-    """A piece in memory, or the number of one in a file."""
+    """A chunk in memory, or the number of one in a file."""
 
     rows: int
     nbytes: int
-    piece: Piece | None = None
+    chunk: ColumnChunk | None = None
     file: Records | None = None
     number: int = 0
 
     def content(self) -> tuple[pa.Array, Array]:
         """Tokens and codes."""
-        if self.piece is not None:
-            return self.piece.tokens, self.piece.codes
+        if self.chunk is not None:
+            return self.chunk.tokens, self.chunk.codes
         assert self.file is not None
         tokens, codes = self.file[self.number]
         return tokens, codes.to_numpy()
 
 
 class RowsBuilder:
-    """Keeps the pieces of every column, codes in as few bytes as can be; on disk where they outgrow the memory."""
+    """Keeps the chunks of every column, codes in as few bytes as can be; on disk where they outgrow the memory."""
 
     def __init__(self, scratch: Path, memory_bytes: int) -> None:
         self._scratch = scratch
@@ -59,12 +59,12 @@ class RowsBuilder:
         self._bytes = 0
         self._files = 0
 
-    def add(self, piece: Piece) -> None:
-        piece = replace(piece, codes=piece.codes.astype(np.min_scalar_type(-max(1, len(piece.tokens)))))
-        size = piece.tokens.nbytes + piece.codes.nbytes
-        column = self._columns.setdefault(piece.column, [])
-        self._in_memory.append((piece.column, len(column)))
-        column.append(_Held(len(piece.codes), size, piece))
+    def add(self, chunk: ColumnChunk) -> None:
+        chunk = replace(chunk, codes=chunk.codes.astype(np.min_scalar_type(-max(1, len(chunk.tokens)))))
+        size = chunk.tokens.nbytes + chunk.codes.nbytes
+        column = self._columns.setdefault(chunk.column, [])
+        self._in_memory.append((chunk.column, len(column)))
+        column.append(_Held(len(chunk.codes), size, chunk))
         self._bytes += size
         if self._bytes > self._memory_bytes:
             self._spill()
@@ -96,7 +96,7 @@ class RowsBuilder:
 
 @dataclass(frozen=True)
 class _Table:
-    """The pieces of a table, by column. All columns are cut at the same rows."""
+    """The chunks of a table, by column. All columns are cut at the same rows."""
 
     first_column: int
     columns: list[list[_Held]]
@@ -107,10 +107,10 @@ class _Table:
 
     def blocks(self) -> Iterator[list[tuple[int, _Held]]]:
         """Some rows of all columns at a time."""
-        for pieces in zip(*self.columns, strict=True):
-            if len({held.rows for held in pieces}) > 1:
+        for chunks in zip(*self.columns, strict=True):
+            if len({held.rows for held in chunks}) > 1:
                 raise ValueError(f"the columns from {self.first_column} on are not cut at the same rows")
-            yield list(enumerate(pieces, self.first_column))
+            yield list(enumerate(chunks, self.first_column))
 
 
 def _write(pack: PackWriter, tokens: TokenReader, first_columns: Array, tables: list[_Table]) -> None:
@@ -121,7 +121,7 @@ def _write(pack: PackWriter, tokens: TokenReader, first_columns: Array, tables: 
     size = 0
     for block in itertools.chain.from_iterable(table.blocks() for table in tables):
         held.append(block)
-        size += sum(piece.nbytes for _, piece in block)
+        size += sum(chunk.nbytes for _, chunk in block)
         if size >= _AT_ONCE:
             out.write(_cells(held, tokens, layout, place_of))
             held, size = [], 0
@@ -137,7 +137,7 @@ def _cells(blocks: list[list[tuple[int, _Held]]], tokens: TokenReader, layout: R
         stride = int(layout.strides[layout.table_of[block[0][0]]])
         places += [(column, at + layout.offsets[column], stride, layout.widths[column]) for column, _ in block]
         at += stride * block[0][1].rows
-    contents = [piece.content() for block in blocks for _, piece in block]
+    contents = [chunk.content() for block in blocks for _, chunk in block]
     found = tokens.find(pa.concat_arrays([strings for strings, _ in contents]))
     cells = np.zeros(at, np.uint8)
     write_cells(

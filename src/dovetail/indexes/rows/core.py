@@ -1,8 +1,8 @@
-"""What building and asking share: how a row is laid out.
+"""Shared by building and querying: how a row is laid out.
 
 A cell is the place of its token in the column's set, by token id, plus one; 0 is null. It takes as few bytes as the
 column's set needs. The cells of a row lie together in the order of the columns, the rows of a table after each other:
-who checks a candidate row reads one place in memory.
+checking a candidate row reads one place in memory.
 """
 
 from __future__ import annotations

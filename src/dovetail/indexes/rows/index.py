@@ -17,7 +17,7 @@ from dovetail.indexes.rows.query import RowReader
 class RowsIndex:
     name = rows_format.NAME
     version = rows_format.VERSION
-    question = "which values stand together in a row?"
+    question = "which values occur together in a row?"
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> RowsBuilder:
         return RowsBuilder(scratch, memory_bytes)

@@ -9,7 +9,7 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail._types import Array
 from dovetail.indexes.rows.format import NAME, VERSION, RowArrays
 from dovetail.indexes.rows.kernels import read_codes
-from dovetail.indexes.tokens import TokenReader
+from dovetail.indexes.tokens.query import TokenReader
 
 
 class RowReader:

@@ -1,11 +1,4 @@
-"""Tokens, sets and postings: which values there are, which column holds which, and the other way round.
+"""Tokens, sets and posting lists: which columns hold this value, and which values does a column hold?
 
-Exact. The first member of the registry, and what the others stand on.
+Exact. The first member of the registry; the other indexes build on it.
 """
-
-from __future__ import annotations
-
-from dovetail.indexes.tokens.index import TOKENS
-from dovetail.indexes.tokens.query import TokenReader
-
-__all__ = ["TOKENS", "TokenReader"]

@@ -1,7 +1,7 @@
 """Builds the tokens pack of a segment in bounded memory.
 
-Entries (column, token, count) that exceed the memory are parted by the leading bits of the token's hash into buckets on
-disk; equal tokens meet in one bucket, and each bucket is then worked through in memory. Ids rise with (group, hash), so
+Entries (column, token, count) that exceed the memory are split by the leading bits of the token's hash into buckets on
+disk; equal tokens share a bucket, and each bucket is then processed in memory. Ids rise with (group, hash), so
 the tokens of one group in one bucket are a run of consecutive ids: a bucket is written run by run. A segment that fits
 into memory is the case of one bucket.
 """
@@ -19,43 +19,45 @@ import pyarrow as pa
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
 from dovetail._types import Array
-from dovetail.indexes.protocol import Piece
+from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenPackWriter, running_sum
 from dovetail.indexes.tokens.kernels import (
+    copy_runs,
     gather_lists,
     gather_strings,
     group_lists,
+    merge_groups,
     merge_repeats,
     stable_order,
+    take_lists,
     transpose,
 )
-from dovetail.indexes.tokens.merge_kernels import copy_runs, merge_groups, take_lists
 from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 _BUCKET_BITS = 6
-_ENTRY_BYTES = 40  # what an entry costs in memory beside the bytes of its token, about
+_ENTRY_BYTES = 40  # approximate memory of an entry, without the bytes of its token
 _LARGE = 1 << 18  # bytes of a group's tokens from which each bucket's part is worth a write of its own
-_PIECE = 1 << 23
+_PORTION = 1 << 23
 _ENTRIES = 1 << 20
 _SPILL = pa.schema([("token", pa.large_string()), ("column", pa.uint32()), ("count", pa.int64())])
 
 
 class TokenBuilder:
-    """Collects pieces, spilling them to buckets on disk when they outgrow the memory."""
+    """Collects chunks, spilling them to buckets on disk when they outgrow the memory."""
 
     def __init__(self, scratch: Path, memory_bytes: int) -> None:
         self._scratch = scratch
         self._memory_bytes = memory_bytes
-        self._pieces: list[Piece] = []
+        self._chunks: list[ColumnChunk] = []
         self._held = 0
         self._buckets: list[pa.RecordBatchStreamWriter] = []
 
-    def add(self, piece: Piece) -> None:
-        if not len(piece.tokens):
+    def add(self, chunk: ColumnChunk) -> None:
+        if not len(chunk.tokens):
             return
-        self._pieces.append(piece)
-        self._held += piece.tokens.nbytes + _ENTRY_BYTES * len(piece.tokens)
+        self._chunks.append(chunk)
+        self._held += chunk.tokens.nbytes + _ENTRY_BYTES * len(chunk.tokens)
         if self._held > self._memory_bytes:
             self._spill()
 
@@ -74,15 +76,15 @@ class TokenBuilder:
         return counts
 
     def _take_entries(self) -> pa.Table:
-        pieces, self._pieces, self._held = self._pieces, [], 0
+        chunks, self._chunks, self._held = self._chunks, [], 0
         return pa.table(
             [
-                pa.chunked_array([piece.tokens for piece in pieces], pa.large_string()),
+                pa.chunked_array([chunk.tokens for chunk in chunks], pa.large_string()),
                 pa.array(
-                    np.repeat([piece.column for piece in pieces], [len(p.tokens) for p in pieces]),
+                    np.repeat([chunk.column for chunk in chunks], [len(p.tokens) for p in chunks]),
                     pa.uint32(),
                 ),
-                pa.chunked_array([pa.array(piece.counts, pa.int64()) for piece in pieces], pa.int64()),
+                pa.chunked_array([pa.array(chunk.counts, pa.int64()) for chunk in chunks], pa.int64()),
             ],
             schema=_SPILL,
         )
@@ -238,7 +240,7 @@ def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Ar
 
 
 def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array) -> list[_Runs]:
-    """Within a group the buckets follow each other: they are parted by leading bits of the hash."""
+    """Within a group the buckets follow each other: they are split by leading bits of the hash."""
     cursor = group_tokens[:-1].copy()
     runs = []
     for bucket, group in zip(buckets, groups, strict=True):
@@ -251,24 +253,24 @@ def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array
 def _write_small_groups(
     out: TokenPackWriter, buckets: list[_Bucket], groups: list[Array], runs: list[_Runs], bounds: Array, large: Array
 ) -> None:
-    """The tokens of small groups, of all buckets together, so that they are written in large pieces.
+    """The tokens of small groups, of all buckets together, so that they are written in large chunks.
 
     `bounds` are the bytes at which the groups begin. The `large` groups between them are left out.
     """
-    steps = np.searchsorted(bounds, np.arange(0, bounds[-1], _PIECE))
+    steps = np.searchsorted(bounds, np.arange(0, bounds[-1], _PORTION))
     cuts = np.unique(np.concatenate([[0, len(bounds) - 1], steps, large, large + 1]))
     left_out = set(large.tolist())
     for start, stop in itertools.pairwise(cuts.tolist()):
         if start in left_out:
             continue
-        piece = np.empty(int(bounds[stop] - bounds[start]), np.uint8)
+        chunk = np.empty(int(bounds[stop] - bounds[start]), np.uint8)
         for bucket, group, run in zip(buckets, groups, runs, strict=True):
             low, high = np.searchsorted(group, [start, stop])
             copy_runs(
-                piece, out.token_offsets, int(bounds[start]), run.first[low:high],
+                chunk, out.token_offsets, int(bounds[start]), run.first[low:high],
                 bucket.content, bucket.offsets, bucket.group_tokens[low : high + 1],
             )  # fmt: skip
-        out.write_content(int(bounds[start]), piece)
+        out.write_content(int(bounds[start]), chunk)
 
 
 def _write_large_groups(

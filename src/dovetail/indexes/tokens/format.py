@@ -8,7 +8,7 @@ Tokens that exactly the same columns hold are one group: one posting list serves
     group_tokens                       the first token of each group; its tokens follow each other, by hash
     posting_offsets, posting_columns   for every group the columns that hold its tokens, ascending
     set_group_offsets, set_groups      for every column its groups, ascending
-    set_offsets, set_counts            for every column in how many rows each of its tokens stands, by token id
+    set_offsets, set_counts            for every column in how many rows each of its tokens occurs, by token id
 
 Ids of groups, and with them ids of tokens, rise with the number of columns that hold them.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.tokens.kernels import count_leading
+from dovetail.indexes.tokens.query_kernels import count_leading
 
 NAME = "tokens"
 VERSION = 1

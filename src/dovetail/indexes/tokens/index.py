@@ -12,8 +12,9 @@ from dovetail.indexes.protocol import NOTHING, Frozen
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import TokenBuilder
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
-from dovetail.indexes.tokens.kernels import count_leading, transpose
+from dovetail.indexes.tokens.kernels import transpose
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.indexes.tokens.query_kernels import count_leading
 from dovetail.normalise.hash_kernels import hash_strings
 
 
@@ -55,7 +56,7 @@ def _broken_references(arrays: TokenArrays) -> Iterator[str]:
     if not np.array_equal(np.diff(arrays.set_offsets), np.diff(sizes[arrays.set_group_offsets])):
         yield "a set has more or fewer counts than tokens"
     if np.any(arrays.set_counts == 0):
-        yield "a set holds a token that stands in no row"
+        yield "a set holds a token that occurs in no row"
     if not np.array_equal(np.sort(arrays.hash_ids), np.arange(arrays.tokens)):
         yield "the hash table does not name every token once"
         return

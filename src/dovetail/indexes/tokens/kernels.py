@@ -1,19 +1,16 @@
-"""Kernels over tokens, sets and postings. Inputs are read-only C arrays; offsets were checked before.
+"""Kernels over tokens, sets and posting lists, and those that merge buckets. Inputs are read-only C arrays.
 
-The compiled functions keep their plain Python form as `.py_func`, which the tests use as the oracle.
+Offsets were checked before. The compiled functions keep their plain Python form as `.py_func`, the oracle in tests.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from dovetail._compile import compiled, int64
+from dovetail._compile import compiled
+from dovetail._search_kernels import same_run
 from dovetail._types import Array
 from dovetail.normalise.hash_kernels import P1, P2, rotate
-
-_AT_ONCE = 512  # tokens looked up together: what they touch fits into a near cache
 
 
 @compiled
@@ -41,8 +38,8 @@ def merge_repeats(codes: Array, columns: Array, counts: Array, distinct: int) ->
 def group_lists(offsets: Array, columns: Array, width: int) -> tuple[Array, Array, Array]:
     """Which tokens are held by exactly the same columns, of which there are `width`.
 
-    Returns the group of each token, a token that stands for each group, and the hash of each group's columns. A list of
-    one column is known by the column; longer ones meet in a hash table, where the columns themselves decide.
+    Returns the group of each token, an example token of each group, and the hash of each group's columns. A list of
+    one column is known by the column; longer ones share a hash table, where the columns themselves decide.
     """
     tokens = len(offsets) - 1
     long_lists = 0
@@ -68,7 +65,7 @@ def group_lists(offsets: Array, columns: Array, width: int) -> tuple[Array, Arra
         if stop - start == 1:
             found = alone[columns[start]]
         else:
-            while slots[slot] >= 0 and not _same_list(offsets, columns, example[slots[slot]], token):
+            while slots[slot] >= 0 and not _same_lists(offsets, columns, example[slots[slot]], token):
                 slot = (slot + 1) & mask
             found = slots[slot]
         if found < 0:
@@ -85,14 +82,11 @@ def group_lists(offsets: Array, columns: Array, width: int) -> tuple[Array, Arra
 
 
 @compiled
-def _same_list(offsets: Array, columns: Array, one: int, other: int) -> bool:
+def _same_lists(offsets: Array, columns: Array, one: int, other: int) -> bool:
     length = offsets[one + 1] - offsets[one]
-    same = offsets[other + 1] - offsets[other] == length
-    for i in range(length):
-        if not same:
-            break
-        same = columns[offsets[one] + i] == columns[offsets[other] + i]
-    return bool(same)
+    if offsets[other + 1] - offsets[other] != length:
+        return False
+    return same_run(columns, offsets[one], columns, offsets[other], length)
 
 
 @compiled
@@ -125,21 +119,6 @@ def gather_lists(offsets: Array, members: Array, counts: Array, order: Array) ->
             new_members[new_offsets[i] + k] = members[start + k]
             new_counts[new_offsets[i] + k] = counts[start + k]
     return new_offsets, new_members, new_counts
-
-
-@compiled
-def spread(groups: Array, group_tokens: Array) -> Array:
-    """The tokens of some groups, one after another."""
-    total = 0
-    for i in range(len(groups)):
-        total += group_tokens[groups[i] + 1] - group_tokens[groups[i]]
-    tokens = np.empty(total, np.uint32)
-    at = 0
-    for i in range(len(groups)):
-        for token in range(group_tokens[groups[i]], group_tokens[groups[i] + 1]):
-            tokens[at] = token
-            at += 1
-    return tokens
 
 
 @compiled
@@ -178,86 +157,57 @@ def gather_strings(content: Array, offsets: Array, order: Array) -> tuple[Array,
 
 
 @compiled
-def count_leading(hashes: Array, counts: Array) -> None:
-    """Count hashes by their leading bits, of which `counts`, one place longer than a power of two, says how many.
+def merge_groups(
+    order: Array, lengths: Array, firsts: Array, hashes: Array, starts: Array, columns: Array
+) -> tuple[Array, Array]:
+    """Number the groups of all buckets, in `order` of length, first column and hash; the same list, the same number.
 
-    Counts stand one place to the right, so that their running sum says where each part begins.
+    Group i has the columns from `starts[i]` on. Returns the number of each group, and an example group of each
+    number. Where hashes collide, the columns decide.
     """
-    shift = _shift_for(counts)
-    for i in range(len(hashes)):
-        counts[int64(hashes[i] >> shift) + 1] += 1
+    numbers = np.empty(len(order), np.int64)
+    examples = np.empty(len(order), np.int64)
+    # Numbers given, and the first of those with the same length, first column and hash.
+    found, first_same = 0, 0
+    for i in range(len(order)):
+        one = order[i]
+        if i > 0:
+            last = order[i - 1]
+            if lengths[one] != lengths[last] or firsts[one] != firsts[last] or hashes[one] != hashes[last]:
+                first_same = found
+        number = first_same
+        while number < found and not same_run(columns, starts[examples[number]], columns, starts[one], lengths[one]):
+            number += 1
+        if number == found:
+            examples[found] = one
+            found += 1
+        numbers[one] = number
+    return numbers, examples[:found]
 
 
 @compiled
-def _shift_for(starts: Array) -> Any:
-    """By how much a hash is shifted to leave the bits that `starts` is about."""
-    bits = 0
-    while 1 << bits < len(starts) - 1:
-        bits += 1
-    return np.uint64(64 - bits)
+def take_lists(starts: Array, lengths: Array, members: Array, order: Array) -> tuple[Array, Array]:
+    """The lists at `order`, as offsets and members."""
+    offsets = np.zeros(len(order) + 1, np.int64)
+    for i in range(len(order)):
+        offsets[i + 1] = offsets[i] + lengths[order[i]]
+    taken = np.empty(offsets[-1], members.dtype)
+    for i in range(len(order)):
+        for k in range(lengths[order[i]]):
+            taken[offsets[i] + k] = members[starts[order[i]] + k]
+    return offsets, taken
 
 
 @compiled
-def _first_not_below(hashes: Array, place: int, value: Any) -> int:
-    """The first place from this one on whose hash is not below the value: a few steps away."""
-    while place < len(hashes) and hashes[place] < value:
-        place += 1
-    return place
+def copy_runs(
+    target: Array, target_offsets: Array, base: int, firsts: Array, content: Array, offsets: Array, locals_: Array
+) -> None:
+    """Copy a bucket's strings to where they belong in `target`, which begins at byte `base` of all content.
 
-
-@compiled
-def _same_bytes(one: Array, one_start: int, other: Array, other_start: int, length: int) -> bool:
-    k = 0
-    while k < length and one[one_start + k] == other[other_start + k]:
-        k += 1
-    return k == length
-
-
-@compiled
-def find_tokens(
-    starts: Array,
-    hashes: Array,
-    ids: Array,
-    content: Array,
-    offsets: Array,
-    asked_hashes: Array,
-    asked: Array,
-    asked_offsets: Array,
-) -> Array:
-    """The id of each asked token, or -1. Where 64-bit hashes meet, the bytes decide.
-
-    A look-up visits five arrays at random places, and a decision about one, guessed wrongly by the processor, would
-    keep it from asking the memory for the next. So some tokens at a time go from array to array in loops without
-    decisions: many places are asked for at once, and have come when it is decided.
+    Run i has the strings `locals_[i]` to `locals_[i + 1]` of the bucket; they become the strings from firsts[i] on.
     """
-    number = len(asked_hashes)
-    found = np.full(number + 1, -1, np.int64)
-    if len(hashes) == 0:
-        return found[:number]
-    shift, last, end = _shift_for(starts), len(hashes) - 1, max(len(content) - 1, 0)
-    places, begins = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64)
-    touched = np.uint64(0)
-    for first in range(0, number, _AT_ONCE):
-        block = asked_hashes[first : first + _AT_ONCE]
-        for i in range(len(block)):
-            places[i] = starts[int64(block[i] >> shift)]
-        for i in range(len(block)):
-            touched ^= hashes[min(places[i], last)] ^ np.uint64(ids[min(places[i], last)])
-        for i in range(len(block)):
-            places[i] = _first_not_below(hashes, places[i], block[i])
-        for i in range(len(block)):
-            begins[i] = offsets[ids[min(places[i], last)]]
-        for i in range(len(block)):
-            touched ^= np.uint64(content[min(begins[i], end)])
-        for i in range(len(block)):
-            place, at = places[i], first + i
-            length = asked_offsets[at + 1] - asked_offsets[at]
-            while place <= last and hashes[place] == block[i]:
-                begin = offsets[ids[place]]
-                same_length = offsets[ids[place] + 1] - begin == length
-                if same_length and _same_bytes(content, begin, asked, asked_offsets[at], length):
-                    found[at] = ids[place]
-                    break
-                place += 1
-    found[number] = touched  # what is read ahead has to go somewhere, or it would not be read
-    return found[:number]
+    for i in range(len(firsts)):
+        at = target_offsets[firsts[i]] - base
+        for k in range(offsets[locals_[i]], offsets[locals_[i + 1]]):
+            target[at] = content[k]
+            at += 1

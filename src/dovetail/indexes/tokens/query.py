@@ -1,4 +1,4 @@
-"""Asking the tokens pack of one segment: from values to columns and back."""
+"""Queries to the tokens pack of one segment: from values to columns and back."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail._types import Array
 from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
-from dovetail.indexes.tokens.groups import ascending, weigh_groups
-from dovetail.indexes.tokens.kernels import find_tokens, gather_strings, spread
+from dovetail.indexes.tokens.kernels import gather_strings
+from dovetail.indexes.tokens.query_kernels import ascending, find_tokens, spread, weigh_groups
 from dovetail.normalise.hash_kernels import hash_strings
 from dovetail.normalise.hashing import as_buffers, as_strings
 
@@ -27,7 +27,7 @@ class TokenReader:
         self.arrays = TokenArrays(segment.pack(NAME))
 
     def find(self, tokens: pa.Array) -> Array:
-        """The id of each token, or -1 where no column of this segment holds it. Many are sought by all cores."""
+        """The id of each token, or -1 where no column of this segment holds it. Many are looked up on all cores."""
         parts = min(len(tokens) // _WORTH_A_THREAD, os.cpu_count() or 1)
         if parts < 2:
             return self._find(tokens)
@@ -68,12 +68,12 @@ class TokenReader:
         return self.arrays.set_groups[offsets[column] : offsets[column + 1]]
 
     def set_of(self, column: int) -> tuple[Array, Array]:
-        """The ids of the column's tokens, ascending, and in how many rows each stands."""
+        """The ids of the column's tokens, ascending, and in how many rows each occurs."""
         place = slice(self.arrays.set_offsets[column], self.arrays.set_offsets[column + 1])
         return spread(self.groups_of(column), self.arrays.group_tokens), self.arrays.set_counts[place]
 
     def rows_with(self, token: int, column: int) -> int:
-        """In how many rows of the column the token stands."""
+        """In how many rows of the column the token occurs."""
         members, counts = self.set_of(column)
         place = int(np.searchsorted(members, token))
         return int(counts[place]) if place < len(members) and members[place] == token else 0

@@ -14,7 +14,7 @@ from dovetail._types import Array
 from dovetail.catalog.records import ColumnRecord
 from dovetail.evidence.strength import chance_of_codes, chance_of_whole_numbers, rarity, strength
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.lake.names import is_made_up
+from dovetail.lake.layout import is_made_up
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hit
 from dovetail.tables.input_table import InputColumn

@@ -16,9 +16,9 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.indexes.pexeso import Matches, Space
-from dovetail.indexes.pexeso.core import Vectors, texts_among
+from dovetail.indexes.pexeso.core import Space, Vectors, texts_among
 from dovetail.indexes.pexeso.kernels import count_columns
+from dovetail.indexes.pexeso.query import VectorMatches
 from dovetail.tables.input_table import InputColumn
 
 _PARTS = 4  # into which the values are cut that are asked after the first columns can be dropped
@@ -32,7 +32,7 @@ class SimilarMatch:
     column: int
     rows: int
     values: int
-    near: Matches  # of the whole segment
+    near: VectorMatches  # of the whole segment
 
     @property
     def table(self) -> str:
@@ -96,7 +96,7 @@ def _in_segment(
 ) -> list[SimilarMatch]:
     count = _Count(segment, asked.column.counts)
     equal = segment.texts.equal(asked.column.tokens.take(pa.array(asked.codes)))
-    found = [Matches(asked.codes[equal.queries], equal.tokens, equal.distances)]
+    found = [VectorMatches(asked.codes[equal.queries], equal.tokens, equal.distances)]
     count.add(found[0])
     weights = asked.column.counts[asked.texts]
     left = int(weights.sum())
@@ -104,13 +104,13 @@ def _in_segment(
     alive = allowed
     for part in _parts(order, weights, left - least):
         near = segment.texts.near(asked.some(part), tau, alive)
-        found.append(Matches(asked.texts[part][near.queries], near.tokens, near.distances))
+        found.append(VectorMatches(asked.texts[part][near.queries], near.tokens, near.distances))
         count.add(found[-1])
         left -= int(weights[part].sum())
         alive = allowed & (count.rows + left >= max(least, _kth(count.rows[allowed], k)))
         if not alive.any():
             return []
-    near = Matches.joined(found)
+    near = VectorMatches.joined(found)
     chosen = np.flatnonzero(alive & (count.rows >= max(least, 1)))
     return [SimilarMatch(segment, int(c), int(count.rows[c]), int(count.values[c]), near) for c in chosen]
 
@@ -137,7 +137,7 @@ class _Count:
         self.rows, self.values = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
         self._last = np.full(columns, -1, np.int64)
 
-    def add(self, near: Matches) -> None:
+    def add(self, near: VectorMatches) -> None:
         """The pairs of a query must be consecutive, and all in one call."""
         arrays = self._arrays
         groups = np.searchsorted(arrays.group_tokens, near.tokens, side="right") - 1

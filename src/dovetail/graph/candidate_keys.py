@@ -1,0 +1,157 @@
+"""Candidate keys: columns, alone or a few together, that identify the rows of their table, with the reasons.
+
+That values do not repeat is a fact; which of several such columns is meant as the key is a score of a few simple parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail._types import Array
+from dovetail.graph.arrow_answer import ArrowAnswer, list_members, named_lists
+from dovetail.graph.composite_keys import NaturalKey
+from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.row_tuples import Columns
+from dovetail.graph.score import KEY_WORDS, Scorer, words
+from dovetail.indexes.tokens.format import running_sum
+
+WEIGHTS = {  # set by hand; only the order of candidates depends on them
+    "first": 0.35,  # the first of its table that identifies its rows
+    "referred": 0.25,  # other columns likely refer to it
+    "named": 0.20,  # named after its table, or id, key, code
+    "complete": 0.10,  # every row has a value
+    "rows": 0.10,  # a few rows say little
+}
+_AT_ONCE = 1 << 16  # rows in a batch
+_HALF_EVIDENCE = 5  # rows that count as half of full evidence
+_NAMED = 0.5
+_SECOND = 0.5  # several columns together, where one alone is enough
+
+FIRST, SECOND, NAMED = 1, 2, 4
+"""Evidence for a key, as bits."""
+
+
+@dataclass(frozen=True)
+class CandidateKeyTable:
+    """Candidate keys as arrays, best first; `offsets` bounds the columns of each."""
+
+    offsets: Array
+    columns: Array
+    distinct: Array
+    repeated: Array  # rows whose combination occurs in another row, too
+    empty: Array  # rows without a value
+    referring: Array  # likely foreign keys that refer to it
+    score: Array
+    evidence: Array
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def take(self, places: Array) -> CandidateKeyTable:
+        """The candidates at these places."""
+        offsets, members = list_members(self.offsets, places)
+        rest = {f.name: getattr(self, f.name)[places] for f in fields(self)[2:]}
+        return CandidateKeyTable(offsets, self.columns[members], **rest)
+
+
+def candidate_keys(
+    columns: LakeColumns, scorer: Scorer, natural: Sequence[NaturalKey], foreign_keys: ForeignKeyTable
+) -> CandidateKeyTable:
+    """Single columns without repeated values, and natural keys of several."""
+    likely = np.flatnonzero(foreign_keys.score >= LIKELY)
+    offsets, referenced = foreign_keys.offsets.tolist(), foreign_keys.referenced.tolist()
+    referring = Counter(tuple(referenced[offsets[i] : offsets[i + 1]]) for i in likely.tolist())
+    singles = np.flatnonzero(columns.keys & columns.alive)
+    with_one = set(columns.table_of[singles].tolist())
+    keys: list[Columns] = [*((column,) for column in singles.tolist()), *(key.columns for key in natural)]
+    first = [
+        *columns.leading[singles].astype(float).tolist(),
+        *(_SECOND if int(columns.table_of[key.columns[0]]) in with_one else 1.0 for key in natural),
+    ]
+    offsets = running_sum(np.array([len(key) for key in keys], np.int64))
+    members = np.array([column for key in keys for column in key], np.int64)
+    distinct = np.concatenate([columns.distinct[singles], np.array([key.distinct for key in natural], np.int64)])
+    repeated = np.array([0] * len(singles) + [key.rows - key.distinct for key in natural], np.int64)
+    empty = _reduced(np.maximum, columns.nulls[members], offsets)
+    refer = np.array([referring[key] for key in keys], np.int64)
+    key_word = np.array([any(word in KEY_WORDS for word in words(n)) for n in columns.distinct_names.to_pylist()], bool)
+    named = np.maximum(scorer.named_after_their_table(members), _NAMED * key_word[columns.name_of[members]])
+    parts = {
+        "first": np.array(first),
+        "referred": refer / (refer + 1),
+        "named": _reduced(np.maximum, named, offsets),
+        "complete": (empty == 0).astype(float),
+        "rows": distinct / (distinct + _HALF_EVIDENCE),
+    }
+    score = np.round(sum((WEIGHTS[part] * values for part, values in parts.items()), np.zeros(len(keys))), 4)
+    evidence = FIRST * (parts["first"] == 1) + SECOND * (parts["first"] == _SECOND) + NAMED * (parts["named"] >= _NAMED)
+    found = CandidateKeyTable(offsets, members, distinct, repeated, empty, refer, score, evidence)
+    order = np.lexsort((np.diff(offsets), columns.rank[members[offsets[:-1]]], -score))
+    return found.take(order)
+
+
+def _reduced(function: np.ufunc, values: Array, offsets: Array) -> Array:
+    reduced: Array = function.reduceat(values, offsets[:-1]) if len(offsets) > 1 else values
+    return reduced
+
+
+class CandidateKeys(ArrowAnswer):
+    """One row for each candidate, best first."""
+
+    schema = pa.schema(
+        [
+            ("table", pa.dictionary(pa.int32(), pa.string())),
+            ("columns", pa.list_(pa.dictionary(pa.int32(), pa.string()))),
+            ("distinct", pa.int64()),
+            ("score", pa.float64()),
+            ("reasons", pa.list_(pa.string())),
+        ]
+    )
+    rows_are = "candidate keys"
+
+    def __init__(self, columns: LakeColumns, found: CandidateKeyTable, tables: str | None = None) -> None:
+        """Those of the tables that match the glob."""
+        self._columns = columns
+        if tables is not None:
+            found = found.take(np.flatnonzero(columns.of_tables(tables)[found.columns[found.offsets[:-1]]]))
+        self._found = found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def batches(self, limit: int | None = None) -> Iterator[pa.RecordBatch]:
+        wanted = len(self) if limit is None else min(limit, len(self))
+        for start in range(0, wanted, _AT_ONCE):
+            part = self._found.take(np.arange(start, min(start + _AT_ONCE, wanted)))
+            yield pa.RecordBatch.from_arrays(
+                [
+                    *named_lists(self._columns, part.columns, part.offsets),
+                    pa.array(part.distinct, pa.int64()),
+                    pa.array(part.score, pa.float64()),
+                    pa.array([_reasons(part, place) for place in range(len(part))], pa.list_(pa.string())),
+                ],
+                schema=self.schema,
+            )
+
+
+def _reasons(part: CandidateKeyTable, place: int) -> list[str]:
+    evidence, referring = int(part.evidence[place]), int(part.referring[place])
+    together = "combination" if part.offsets[place + 1] - part.offsets[place] > 1 else "value"
+    reasons = [f"{int(part.distinct[place]):,} rows, each with a {together} of its own"]
+    if part.repeated[place]:
+        reasons.append(f"but {int(part.repeated[place]):,} more repeat one")
+    if evidence & (FIRST | SECOND):
+        reasons.append("the first key of its table" if evidence & FIRST else "a single column is enough")
+    if referring:
+        reasons.append(f"{referring:,} likely foreign key{'s refer' if referring > 1 else ' refers'} to it")
+    if evidence & NAMED:
+        reasons.append("named like its table or like a key")
+    if part.empty[place]:
+        reasons.append(f"but {int(part.empty[place]):,} rows have no value")
+    return reasons

@@ -1,0 +1,186 @@
+"""Foreign keys of several columns.
+
+They refer to a natural key: the first columns of a table that together repeat (nearly) no row, apart from columns that
+are keys alone. For each such key and each table, the columns that are included in the key's columns one by one, and
+whose names have something in common with theirs, are compared together, row by row.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail._progress import Progress, silent
+from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.row_tuples import Columns, RowTuples, TupleOverlap
+from dovetail.graph.score import FEATURES, PARTIAL_POWER, Scorer, weigh
+from dovetail.indexes.tokens.format import running_sum
+
+Pairing = tuple[Columns, Columns]  # dependent and referenced columns, in the same order
+
+COLUMNS_AT_MOST = 3  # of a key: bounds the work
+DIGITS = 4  # of a score: it is compared as it is shown, whatever the rounding errors of its sum
+NEXT_BEST = 0.7  # a column refers to one thing: each further target counts this much less; set by hand
+_ROWS_PER_NULL = 20  # of a key's column, at least
+_NEARLY = 0.99  # of the rows have a combination of their own
+_OPTIONS = 2  # columns tried for each column of a key
+_HALF_EVIDENCE = 5.0  # combinations that count as half of full evidence, as for values
+_OF_SIBLINGS = 0.6
+"""What a score counts where no column of the key is named after its table. Teams are known by `team_id` and `year`; but
+two tables about drivers in races hold the same pairs of ids without one referring to the other."""
+
+
+@dataclass(frozen=True)
+class CompositeForeignKey:
+    """Columns of one table that refer to columns of another, and what speaks for it."""
+
+    dependent: Columns
+    referenced: Columns
+    overlap: TupleOverlap
+    names: float  # the feature
+    score: float
+
+    @property
+    def containment(self) -> float:
+        return self.overlap.common / max(1, self.overlap.dependent)
+
+    @property
+    def coverage(self) -> float:
+        return self.overlap.common / max(1, self.overlap.referenced)
+
+
+@dataclass(frozen=True)
+class NaturalKey:
+    """The first columns of a table that together repeat (nearly) no row."""
+
+    columns: Columns
+    distinct: int  # combinations
+    rows: int  # without a null
+
+
+def compare_rows(
+    columns: LakeColumns,
+    keys: Sequence[NaturalKey],
+    query: InclusionQuery,
+    scorer: Scorer,
+    known: Mapping[Pairing, TupleOverlap],
+    threads: int = 1,
+    progress: Progress = silent,
+) -> dict[Pairing, TupleOverlap]:
+    """The overlaps of all natural keys with the columns that may refer to them; those that are `known` are taken."""
+    rows = RowTuples(columns)
+    referable = np.zeros(len(columns), bool)
+    referable[[column for key in keys for column in key.columns]] = True
+    options = _options(InclusionFinder(columns, query, threads, referable=referable), scorer)
+    pairings = [(tried, key.columns) for key in keys for tried in _tries(columns, key.columns, options)]
+    found = {}
+    for number, pairing in enumerate(pairings):
+        if number % _REPORTED == 0:
+            progress("comparing rows", number, len(pairings))
+        found[pairing] = known[pairing] if pairing in known else rows.overlap(*pairing)
+    return found
+
+
+_REPORTED = 100  # pairings between two reports of progress: about 50 ms
+
+
+def composite_foreign_keys(
+    columns: LakeColumns, query: InclusionQuery, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
+) -> list[CompositeForeignKey]:
+    """The pairings with enough in common, best first; of several targets of the same columns, each counts less."""
+    enough = {
+        pairing: overlap
+        for pairing, overlap in overlaps.items()
+        if overlap.dependent and overlap.common >= query.containment * overlap.dependent
+    }
+    seen: Counter[Columns] = Counter()
+    lowered = []
+    for one in _by_score(columns, score_composites(columns, scorer, enough)):
+        dependent = tuple(sorted(one.dependent))
+        lowered.append(replace(one, score=round(one.score * NEXT_BEST ** seen[dependent], DIGITS)))
+        seen[dependent] += 1
+    return _by_score(columns, lowered)
+
+
+def _by_score(columns: LakeColumns, found: list[CompositeForeignKey]) -> list[CompositeForeignKey]:
+    rank = columns.rank
+    return sorted(found, key=lambda one: (-one.score, *rank[[*one.dependent, *one.referenced]].tolist()))
+
+
+def natural_keys(columns: LakeColumns) -> Iterator[NaturalKey]:
+    """For each table, its first columns, as few as repeat no row, if they are two or more."""
+    rows = RowTuples(columns)
+    usable = columns.alive & ~columns.unique & (columns.distinct > 1) & (columns.nulls * _ROWS_PER_NULL <= columns.rows)
+    for _, group in itertools.groupby(np.flatnonzero(usable).tolist(), key=lambda column: columns.table_of[column]):
+        first = tuple(itertools.islice(group, COLUMNS_AT_MOST))
+        for number in range(2, len(first) + 1):
+            if np.prod(columns.distinct[list(first[:number])].astype(float)) < _NEARLY * columns.rows[first[0]]:
+                continue
+            distinct, filled = rows.distinct(first[:number])
+            if filled and distinct >= _NEARLY * filled:
+                yield NaturalKey(first[:number], distinct, filled)
+                break
+
+
+def _options(finder: InclusionFinder, scorer: Scorer) -> dict[int, dict[int, list[int]]]:
+    """For each column of a key and each table, the columns of that table that may refer to it, best name first."""
+    parts = []
+    for pairs in finder:
+        names = scorer.features(pairs)[:, FEATURES.index("names")]
+        similar = names > 0
+        parts.append((pairs.dependent[similar], pairs.referenced[similar], names[similar]))
+    if not parts:
+        return {}
+    dependent, referenced, names = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    tables = finder.columns.table_of[dependent]
+    found: dict[int, dict[int, list[int]]] = {}
+    for place in np.lexsort((dependent, -names, tables, referenced)).tolist():
+        options = found.setdefault(int(referenced[place]), {}).setdefault(int(tables[place]), [])
+        if len(options) < _OPTIONS:
+            options.append(int(dependent[place]))
+    return found
+
+
+def _tries(columns: LakeColumns, key: Columns, options: dict[int, dict[int, list[int]]]) -> Iterator[Columns]:
+    """Columns of every other table that could refer to the key's."""
+    by_column = [options.get(column, {}) for column in key]
+    for table in sorted(set.intersection(*(set(tables) for tables in by_column))):
+        if table != columns.table_of[key[0]]:
+            for tried in itertools.product(*(tables[table] for tables in by_column)):
+                if len(set(tried)) == len(tried):
+                    yield tried
+
+
+def score_composites(
+    columns: LakeColumns, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
+) -> list[CompositeForeignKey]:
+    """The mean of the features of its pairs of columns; those about values are of the combinations."""
+    if not overlaps:
+        return []
+    offsets = running_sum(np.array([len(dependent) for dependent, _ in overlaps]))
+    dependent = np.array([column for one, _ in overlaps for column in one])
+    referenced = np.array([column for _, other in overlaps for column in other])
+    pairs = ColumnPairs(dependent, referenced, np.minimum(columns.distinct[dependent], columns.distinct[referenced]))
+    features = np.add.reduceat(scorer.features(pairs), offsets[:-1], axis=0) / np.diff(offsets)[:, None]
+    mine, theirs, common = np.array([(o.dependent, o.referenced, o.common) for o in overlaps.values()]).T
+    of_whole = {
+        "surprise": common / (common + _HALF_EVIDENCE),
+        "coverage": common / np.maximum(1, theirs),
+        "key": 1.0,
+        "repeats": np.where(mine < columns.rows[dependent[offsets[:-1]]], 1.0, 0.5),
+    }
+    for name, values in of_whole.items():
+        features[:, FEATURES.index(name)] = values
+    owned = np.maximum.reduceat(scorer.named_after_their_table(referenced), offsets[:-1])
+    scores = weigh(features) * (common / np.maximum(1, mine)) ** PARTIAL_POWER
+    scores *= _OF_SIBLINGS + (1 - _OF_SIBLINGS) * owned
+    names = features[:, FEATURES.index("names")]
+    return [
+        CompositeForeignKey(*pairing, overlap, name, score)
+        for (pairing, overlap), name, score in zip(overlaps.items(), names.tolist(), scores.tolist(), strict=True)
+    ]

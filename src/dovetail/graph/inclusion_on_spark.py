@@ -1,0 +1,103 @@
+"""Inclusion dependencies on Spark: each task compares two blocks of segments and writes what it has found, ranked.
+
+Two columns are compared in the task of their two blocks, and those of one block in the first task with this block: each
+pair of columns counts once. A task opens the segments itself, and only the catalogs of the others, whose tables and
+names the score needs; it returns the names of its sorted runs, which are merged here. As tasks open segments when they
+start, no writer may change the index meanwhile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dovetail._storage.directory import Snapshot, open_segment, open_writer
+from dovetail._storage.segment import SegmentRef
+from dovetail.errors import WriterConflict
+from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
+from dovetail.graph.inclusion_dependencies import Ranking, SortedRun, saved_run
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.score import Scorer
+from dovetail.indexes.open_segment import OpenSegment
+
+_BLOCK = 8  # segments at most: a task has two blocks in memory
+_TASKS = 3  # for each core, so that none waits long for the last one
+
+
+def inclusions_on_spark(snapshot: Snapshot, query: InclusionQuery, master: str) -> list[SortedRun]:
+    """The sorted runs of all dependencies of a snapshot."""
+    from dovetail._spark.session import spark_session
+    from dovetail.pipeline.tasks import run_tasks
+
+    if not snapshot.segments:
+        return []
+    with open_writer(snapshot.path) as writer:
+        if writer.manifest.generation != snapshot.manifest.generation:
+            raise WriterConflict(f"{snapshot.path} has changed since it was opened; open it again.")
+        with spark_session(master) as session:
+            runs = writer.staging / "runs"
+            runs.mkdir(parents=True)
+            common = {
+                "index": str(writer.path),
+                "segments": [ref.to_json() for ref in writer.manifest.segments],
+                "query": _query_to_json(query),
+                "runs": str(runs),
+            }
+            blocks = blocks_of(len(writer.manifest.segments), session.sparkContext.defaultParallelism)
+            tasks = [common | {"blocks": pair, "inside": inside} for pair, inside in pairs_of(blocks)]
+            answers = run_tasks(session, writer.staging / "job", find_between, tasks)
+        return [saved_run(runs, name) for names in answers for name in names]
+
+
+def blocks_of(segments: int, cores: int) -> list[list[int]]:
+    """The segments in blocks: enough for several tasks per core, and none too large."""
+    wanted = math.ceil(math.sqrt(2 * _TASKS * cores)) + 1
+    number = min(segments, max(wanted, math.ceil(segments / _BLOCK)))
+    return [part.tolist() for part in np.array_split(np.arange(segments), number)]
+
+
+def pairs_of(blocks: list[list[int]]) -> Iterator[tuple[list[list[int]], list[bool]]]:
+    """Every two blocks, and for each whether this task also compares the columns within it."""
+    if len(blocks) == 1:
+        yield blocks, [True]
+    for one, other in itertools.combinations(range(len(blocks)), 2):
+        yield [blocks[one], blocks[other]], [one == 0 and other == 1, one == 0]
+
+
+def find_between(task: dict[str, Any]) -> list[str]:
+    """Find the dependencies of one task, scored and ranked as in the whole lake; returns the names of their runs."""
+    index, query = Path(task["index"]), _query_from_json(task["query"])
+    segments = [OpenSegment(open_segment(index, SegmentRef.from_json(ref))) for ref in task["segments"]]
+    lake = LakeColumns(segments)
+    chosen = [number for block in task["blocks"] for number in block]
+    found = InclusionFinder(LakeColumns([segments[number] for number in chosen]), query)
+    lengths = np.diff(lake.offsets)[chosen]
+    block_of = np.repeat(np.repeat(np.arange(len(task["blocks"])), [len(b) for b in task["blocks"]]), lengths)
+    number_of = np.concatenate([np.arange(lake.offsets[n], lake.offsets[n + 1]) for n in chosen])
+    inside = np.array(task["inside"])
+    sizes = InclusionFinder(lake, query).sizes
+    scorer, ranking = Scorer(lake, sizes), Ranking(lake, sizes)
+    for pairs in found:
+        blocks = block_of[pairs.dependent], block_of[pairs.referenced]
+        kept = (blocks[0] != blocks[1]) | inside[blocks[0]]
+        one, other = number_of[pairs.dependent[kept]], number_of[pairs.referenced[kept]]
+        mine = ColumnPairs(one, other, pairs.overlap[kept])
+        ranking.add(mine, scorer.scores(mine))
+    return ranking.save(Path(task["runs"]))
+
+
+def _query_to_json(query: InclusionQuery) -> dict[str, Any]:
+    filters = asdict(query.filters) | {"coverage": str(query.filters.coverage)}
+    return asdict(query) | {"filters": filters, "containment": str(query.containment)}
+
+
+def _query_from_json(values: dict[str, Any]) -> InclusionQuery:
+    filters = InclusionFilters(**values["filters"] | {"coverage": Fraction(values["filters"]["coverage"])})
+    return InclusionQuery(**values | {"filters": filters, "containment": Fraction(values["containment"])})

@@ -1,0 +1,206 @@
+"""The join graph of a lake: tables, and the likely foreign keys between them; with components, hubs, paths, files."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from dovetail._output import whole_file
+from dovetail.errors import InputError
+from dovetail.graph.arrow_answer import check_suffix
+from dovetail.graph.foreign_keys import ForeignKeys
+from dovetail.graph.join_paths import JoinEdge, JoinPath, best_paths
+from dovetail.results import Rows
+
+if TYPE_CHECKING:
+    import networkx
+
+_GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="columns" for="edge" attr.name="columns" attr.type="string"/>
+<key id="other_columns" for="edge" attr.name="other_columns" attr.type="string"/>
+<key id="score" for="edge" attr.name="score" attr.type="double"/>
+<key id="containment" for="edge" attr.name="containment" attr.type="double"/>
+<graph edgedefault="directed">
+"""
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Columns that refer to each other, directly or not: one kind of thing, such as countries by code."""
+
+    table: str  # which most of them refer to
+    column: str
+    tables: int
+    columns: int
+    edges: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+class JoinGraph:
+    """Tables by name and the edges between them."""
+
+    def __init__(self, tables: Iterable[str], edges: list[JoinEdge]) -> None:
+        self.tables = sorted(tables)
+        self.edges = edges
+
+    def __repr__(self) -> str:
+        return f"<join graph: {len(self.tables):,} tables, {len(self.edges):,} edges>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self)[1:-1])}; its largest hubs:</p>" + self.hubs()._repr_html_()
+
+    def components(self) -> list[list[str]]:
+        """The connected tables, the largest component first; isolated tables are left out."""
+        parts = _connected((edge.table, edge.other) for edge in self.edges if edge.table != edge.other)
+        return sorted((sorted(part) for part in parts), key=lambda part: (-len(part), part))
+
+    def hubs(self) -> Rows[Hub]:
+        """Connected columns, the largest hub first: however many columns hold country codes, they are one hub."""
+        ends = [((e.table, e.columns), (e.other, e.other_columns)) for e in self.edges]
+        edges_of: Counter[Any] = Counter(other for _, other in ends)
+        hubs = []
+        for part in _connected(ends):
+            table, columns = min(part, key=lambda end: (-edges_of[end], end))
+            tables = len({table for table, _ in part})
+            edges = sum(edges_of[end] for end in part)
+            hubs.append(Hub(table, ", ".join(columns), tables, len(part), edges))
+        return Rows(sorted(hubs, key=lambda hub: (-hub.columns, hub.table, hub.column)))
+
+    def paths(self, start: str, end: str, hops: int = 3, k: int = 5) -> Rows[JoinPath]:
+        """The `k` best ways to join one table with another, over at most `hops` joins."""
+        if start == end:
+            raise InputError(f"A path needs two different tables; both are {start}.")
+        return Rows(best_paths(self.edges, start, end, hops, k))
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """The same graph for networkx, which must be installed."""
+        try:
+            import networkx
+        except ImportError:
+            raise InputError("networkx is not installed: pip install networkx.") from None
+        graph = networkx.MultiDiGraph()
+        graph.add_nodes_from(self.tables)
+        for edge in self.edges:
+            graph.add_edge(
+                edge.table, edge.other, columns=edge.columns, other_columns=edge.other_columns,
+                score=edge.score, containment=edge.containment,
+            )  # fmt: skip
+        return graph
+
+    def write(self, path: str | Path) -> None:
+        """Write nodes and edges as .graphml or .json, or the edges as .parquet."""
+        check_suffix(Path(path), SUFFIXES)
+        with whole_file(Path(path)) as draft:
+            _WRITERS[Path(path).suffix](draft, self.tables, self.edges)
+
+
+def join_graph(keys: ForeignKeys) -> JoinGraph:
+    """The graph of all live tables and these foreign keys."""
+    columns, found = keys.columns, keys.found
+    names, kinds, tables = columns.names.to_pylist(), columns.kinds, columns.table_names.to_pylist()
+    table_of = columns.table_of.tolist()
+
+    def folded(one: int, other: int) -> bool:
+        return bool(kinds[one] != kinds[other] or kinds[one] in ("text", "mixed"))
+
+    offsets, dependent, referenced = found.offsets.tolist(), found.dependent.tolist(), found.referenced.tolist()
+    scores, common, mine = found.score.tolist(), found.common.tolist(), found.mine.tolist()
+    edges = []
+    for place in range(len(found)):
+        span = slice(offsets[place], offsets[place + 1])
+        ones, others = dependent[span], referenced[span]
+        edges.append(
+            JoinEdge(
+                tables[table_of[ones[0]]],
+                tuple(names[column] for column in ones),
+                tables[table_of[others[0]]],
+                tuple(names[column] for column in others),
+                scores[place],
+                round(common[place] / max(1, mine[place]), 6),
+                tuple(map(folded, ones, others)),
+            )
+        )
+    live = {tables[int(number)] for number in columns.table_of[columns.alive]}
+    return JoinGraph(live, edges)
+
+
+def _connected(pairs: Iterable[tuple[Any, Any]]) -> list[list[Any]]:
+    """The connected components, by union and find."""
+    parent: dict[Any, Any] = {}
+
+    def root(node: Any) -> Any:
+        parent.setdefault(node, node)
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for one, other in pairs:
+        parent[root(one)] = root(other)
+    parts = defaultdict(list)
+    for node in list(parent):
+        parts[root(node)].append(node)
+    return list(parts.values())
+
+
+def _write_graphml(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.write(_GRAPHML_HEAD)
+        for table in tables:
+            file.write(f"<node id={quoteattr(_printable(table))}/>\n")
+        for edge in edges:
+            data = {
+                "columns": ", ".join(edge.columns),
+                "other_columns": ", ".join(edge.other_columns),
+                "score": edge.score,
+                "containment": edge.containment,
+            }
+            source, target = quoteattr(_printable(edge.table)), quoteattr(_printable(edge.other))
+            cells = "".join(f'<data key="{key}">{escape(_printable(str(value)))}</data>' for key, value in data.items())
+            file.write(f"<edge source={source} target={target}>{cells}</edge>\n")
+        file.write("</graph>\n</graphml>\n")
+
+
+def _printable(text: str) -> str:
+    """XML allows no control characters, while names of files and columns may contain them."""
+    return "".join(character if character >= " " else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+def _write_json(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge]) -> None:
+    answer = {"tables": list(tables), "edges": [edge.to_dict() for edge in edges]}
+    path.write_text(json.dumps(answer, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _write_parquet(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge]) -> None:
+    names = pa.list_(pa.string())
+    schema = pa.schema(
+        [
+            ("dependent_table", pa.string()),
+            ("dependent_columns", names),
+            ("referenced_table", pa.string()),
+            ("referenced_columns", names),
+            ("containment", pa.float64()),
+            ("score", pa.float64()),
+        ]
+    )
+    pyarrow.parquet.write_table(pa.Table.from_pylist([edge.to_dict() for edge in edges], schema), path)
+
+
+_WRITERS: dict[str, Callable[[Path, Sequence[str], Sequence[JoinEdge]], None]] = {
+    ".graphml": _write_graphml,
+    ".json": _write_json,
+    ".parquet": _write_parquet,
+}
+SUFFIXES = tuple(_WRITERS)

@@ -1,0 +1,132 @@
+"""The columns of the whole lake as arrays: what the filters and the scores ask of them.
+
+Numbers follow the segments. `rank` orders columns by table and position, whatever the segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail._types import Array
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.listing import matches
+
+_FIELDS = (
+    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "number_share",
+)  # fmt: skip
+_ROWS_PER_NULL = 100  # of a key, at least; arbitrary: forgives the odd value that only looks like a null
+
+
+class LakeColumns:
+    """Arrays by column number. Dead columns have numbers too, so that a number is an offset plus a segment's own."""
+
+    def __init__(self, segments: Sequence[OpenSegment]) -> None:
+        self.segments = segments
+        parts = [segment.catalog.columns.select(_FIELDS) for segment in segments]
+        self.offsets = running_sum(np.array([part.num_rows for part in parts], np.int64))
+        self._catalog = pa.concat_tables(parts) if parts else None
+        first_tables = running_sum(np.array([len(segment.names) for segment in segments], np.int64))
+        self.table_of = self._number("table") + np.repeat(first_tables[:-1], np.diff(self.offsets))
+        names = [segment.catalog.tables["table"].combine_chunks() for segment in segments]
+        self.table_names = pa.concat_arrays(names) if names else pa.array([], pa.string())
+        self.alive = _joined([segment.alive for segment in segments]).astype(bool)[self.table_of]
+        self.rows, self.nulls, self.distinct = (self._number(name) for name in ("rows", "nulls", "distinct"))
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    def _field(self, name: str) -> pa.Array:
+        if self._catalog is None:
+            return pa.array([], pa.int64() if name in ("table", "rows", "nulls", "distinct") else pa.string())
+        return self._catalog[name].combine_chunks()
+
+    def _number(self, name: str) -> Array:
+        numbers: Array = self._field(name).cast(pa.float64() if name == "number_share" else pa.int64()).to_numpy()
+        return numbers
+
+    @cached_property
+    def kinds(self) -> Array:
+        kinds: Array = self._field("kind").to_numpy(zero_copy_only=False)
+        return kinds
+
+    @cached_property
+    def names(self) -> pa.Array:
+        return self._field("column")
+
+    @cached_property
+    def _encoded_names(self) -> pa.DictionaryArray:
+        return self.names.dictionary_encode()
+
+    @property
+    def distinct_names(self) -> pa.Array:
+        return self._encoded_names.dictionary
+
+    @cached_property
+    def name_of(self) -> Array:
+        """The position of each column's name in `distinct_names`."""
+        places: Array = self._encoded_names.indices.to_numpy()
+        return places
+
+    @cached_property
+    def minimum(self) -> pa.Array:
+        return self._field("minimum")
+
+    @cached_property
+    def maximum(self) -> pa.Array:
+        return self._field("maximum")
+
+    @cached_property
+    def number_share(self) -> Array:
+        return self._number("number_share")
+
+    @cached_property
+    def rank(self) -> Array:
+        """The position of each column in the order by table name and position in the table."""
+        order = pc.sort_indices(self.table_names).to_numpy()
+        table_rank = np.empty(len(order), np.int64)
+        table_rank[order] = np.arange(len(order))
+        ranks = np.empty(len(self), np.int64)
+        ranks[np.lexsort((np.arange(len(self)), table_rank[self.table_of]))] = np.arange(len(self))
+        return ranks
+
+    @property
+    def unique(self) -> Array:
+        """Whether no value occurs in two rows; nulls do not count."""
+        once: Array = (self.distinct > 0) & (self.distinct == self.rows - self.nulls)
+        return once
+
+    @cached_property
+    def keys(self) -> Array:
+        """Whether a column could be a key: no repeated value and hardly a null.
+
+        A single null may be a value that only looks like one, such as the language code "nan".
+        """
+        could: Array = self.unique & (self.nulls * _ROWS_PER_NULL <= self.rows)
+        return could
+
+    def of_tables(self, pattern: str | None) -> Array:
+        """Whether each column belongs to a live table whose name matches the glob."""
+        found: Array = self.alive
+        if pattern is not None:
+            chosen = np.array([matches(name, pattern) for name in self.table_names.to_pylist()], bool)
+            found = chosen[self.table_of] & found
+        return found
+
+    @cached_property
+    def leading(self) -> Array:
+        """Whether a column is the first of its table that could be a key."""
+        keys = np.flatnonzero(self.keys)
+        _, first = np.unique(self.table_of[keys], return_index=True)
+        leads = np.zeros(len(self), bool)
+        leads[keys[first]] = True
+        return leads
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)

@@ -1,0 +1,242 @@
+"""The foreign keys and candidate keys of one generation of an index: found at the first question, then kept.
+
+They are kept in a pack beside the index, or in the user's cache folder where the index is read-only. Its name says for
+which generation, segments and version of the scores it holds: another one is never read for an answer, and a damaged
+one is ignored. What a new generation can reuse are the comparisons of rows, which take most of the time: segments are
+immutable, so columns of segments that both generations have share the same combinations.
+
+    <index>/answers/keys-<generation>-<scores version>-<digest of the segments>.dvt
+    $XDG_CACHE_HOME/dovetail/<digest of the index's path>/…      with the path itself in `index`
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dovetail._progress import Progress, silent
+from dovetail._storage.directory import Snapshot
+from dovetail._storage.pack import SUFFIX, Pack, PackWriter
+from dovetail._storage.sealed import checksum_of
+from dovetail.errors import FormatMismatch, IndexDamaged
+from dovetail.graph.candidate_keys import CandidateKeyTable, candidate_keys
+from dovetail.graph.composite_keys import (
+    Pairing,
+    compare_rows,
+    composite_foreign_keys,
+    natural_keys,
+)
+from dovetail.graph.foreign_keys import (
+    FOREIGN_KEY_QUERY,
+    ForeignKeyTable,
+    composite_table,
+    single_foreign_keys,
+)
+from dovetail.graph.inclusion import InclusionFinder
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.row_tuples import TupleOverlap
+from dovetail.graph.score import SCORES_VERSION, Scorer
+from dovetail.indexes.tokens.format import running_sum
+
+_NAME, _VERSION = "keys", 1
+_FOLDER = "answers"
+_FILE = re.compile(rf"keys-(\d+)-(\d+)-([0-9a-f]+){re.escape(SUFFIX)}")
+_DRAFT = ".draft"
+_OLD_DRAFT = 3600.0  # seconds after which a draft belongs to a process that was killed
+
+
+@dataclass(frozen=True)
+class LakeKeys:
+    """All foreign keys, whatever their score, and all candidate keys."""
+
+    foreign_keys: ForeignKeyTable
+    candidates: CandidateKeyTable
+    overlaps: dict[Pairing, TupleOverlap]
+
+
+def lake_keys(snapshot: Snapshot, columns: LakeColumns, progress: Progress = silent) -> LakeKeys:
+    """The keys of a snapshot: the kept ones, or else found and kept."""
+    place = _Place(snapshot)
+    kept = place.load()
+    if kept is not None:
+        return kept
+    found = find_keys(columns, place.reusable(columns), progress)
+    place.save(found, columns)
+    return found
+
+
+def find_keys(
+    columns: LakeColumns, known: dict[Pairing, TupleOverlap] | None = None, progress: Progress = silent
+) -> LakeKeys:
+    """Find all keys; combinations of columns that are `known` are not compared again."""
+    threads = os.cpu_count() or 1
+    finder = InclusionFinder(columns, FOREIGN_KEY_QUERY, threads, progress=progress)
+    scorer = Scorer(columns, finder.sizes)
+    single = single_foreign_keys(finder, scorer)
+    natural = list(natural_keys(columns))
+    overlaps = compare_rows(columns, natural, FOREIGN_KEY_QUERY, scorer, known or {}, threads, progress)
+    several = composite_foreign_keys(columns, FOREIGN_KEY_QUERY, scorer, overlaps)
+    foreign_keys = ForeignKeyTable.join([single, composite_table(columns, several)])
+    return LakeKeys(foreign_keys, candidate_keys(columns, scorer, natural, foreign_keys), overlaps)
+
+
+class _Place:
+    """Where the keys of one snapshot are kept."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._generation = snapshot.manifest.generation
+        self._segments = [ref.to_json() for ref in snapshot.manifest.segments]
+        index = snapshot.path.resolve()
+        self._index = index
+        self._folders = (index / _FOLDER, _user_cache() / checksum_of(os.fsencode(index)))
+        digest = checksum_of(json.dumps(self._segments, sort_keys=True).encode())
+        self._file = f"keys-{self._generation}-{SCORES_VERSION}-{digest}{SUFFIX}"
+
+    def load(self) -> LakeKeys | None:
+        for folder in self._folders:
+            pack = _whole_pack(folder / self._file)
+            if pack is not None:
+                return LakeKeys(
+                    _table(ForeignKeyTable, pack, "foreign"), _table(CandidateKeyTable, pack, "candidate"), {}
+                )
+        return None
+
+    def reusable(self, columns: LakeColumns) -> dict[Pairing, TupleOverlap]:
+        """The overlaps of another generation's keys, as far as its segments are still there."""
+        for file in self._others():
+            pack = _whole_pack(file)
+            if pack is not None:
+                return dict(_renumbered(pack, self._segments, columns))
+        return {}
+
+    def _others(self) -> Iterator[Path]:
+        """Kept keys of older generations, the newest first."""
+        files = [file for folder in self._folders for file in _kept_files(folder)]
+        yield from sorted(files, key=lambda file: -_generation(file))
+
+    def save(self, found: LakeKeys, columns: LakeColumns) -> None:
+        """Keep the keys; a failure costs the next question time and nothing else."""
+        failure: OSError | None = None
+        for folder, in_cache in zip(self._folders, (False, True), strict=True):
+            if any(_generation(file) > self._generation for file in _kept_files(folder)):
+                return  # the index has moved on, and nobody will ask for this generation any more
+            try:
+                folder.mkdir(parents=in_cache, exist_ok=True)
+                if in_cache:
+                    (folder / "index").write_bytes(os.fsencode(self._index))
+                self._write(folder, found, columns)
+            except OSError as error:
+                failure = error
+            else:
+                _clean(folder, self._file)
+                if in_cache:
+                    _clean_cache(folder.parent)
+                return
+        warnings.warn(f"The keys could not be kept and will be found again next time: {failure}.", stacklevel=2)
+
+    def _write(self, folder: Path, found: LakeKeys, columns: LakeColumns) -> None:
+        draft = folder / f"{secrets.token_hex(8)}{_DRAFT}"
+        try:
+            with PackWriter(draft, _NAME, _VERSION, _FOLDER) as pack:
+                _add_table(pack, "foreign", found.foreign_keys)
+                _add_table(pack, "candidate", found.candidates)
+                _add_overlaps(pack, found.overlaps)
+                counts = np.diff(columns.offsets).tolist()
+                segments = [[ref["id"], count] for ref, count in zip(self._segments, counts, strict=True)]
+                pack.add("segments", np.frombuffer(json.dumps(segments).encode(), np.uint8))
+            draft.replace(folder / self._file)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _add_table(pack: PackWriter, prefix: str, table: ForeignKeyTable | CandidateKeyTable) -> None:
+    for field in fields(table):
+        values = getattr(table, field.name)
+        pack.add(f"{prefix}_{field.name}", values if field.name == "score" else values.astype(np.int64))
+
+
+def _table(kind: Any, pack: Pack, prefix: str) -> Any:
+    return kind(**{field.name: pack[f"{prefix}_{field.name}"] for field in fields(kind)})
+
+
+def _add_overlaps(pack: PackWriter, overlaps: dict[Pairing, TupleOverlap]) -> None:
+    counts = [(o.dependent, o.referenced, o.common) for o in overlaps.values()]
+    pack.add("overlap_offsets", running_sum(np.array([len(one) for one, _ in overlaps], np.int64)))
+    pack.add("overlap_dependent", np.array([column for one, _ in overlaps for column in one], np.int64))
+    pack.add("overlap_referenced", np.array([column for _, other in overlaps for column in other], np.int64))
+    pack.add("overlap_counts", np.array(counts, np.int64).reshape(-1))
+
+
+def _renumbered(
+    pack: Pack, segments: Sequence[dict[str, Any]], columns: LakeColumns
+) -> Iterator[tuple[Pairing, TupleOverlap]]:
+    """The overlaps of a pack between columns that are still there, with the column numbers of today."""
+    first_now = {ref["id"]: int(first) for ref, first in zip(segments, columns.offsets[:-1], strict=True)}
+    before = json.loads(pack["segments"].tobytes())
+    number = np.concatenate(
+        [np.empty(0, np.int64)]
+        + [np.arange(count) + first_now[id] if id in first_now else np.full(count, -1) for id, count in before]
+    )
+    offsets = pack["overlap_offsets"]
+    dependent, referenced = number[pack["overlap_dependent"]], number[pack["overlap_referenced"]]
+    counts = pack["overlap_counts"].reshape(-1, 3)
+    gone = running_sum((dependent < 0) | (referenced < 0))[offsets]
+    still = np.flatnonzero(gone[1:] == gone[:-1]).tolist()
+    ends, ones, others, numbers = offsets.tolist(), dependent.tolist(), referenced.tolist(), counts.tolist()
+    for place in still:
+        span = slice(ends[place], ends[place + 1])
+        yield (tuple(ones[span]), tuple(others[span])), TupleOverlap(*numbers[place])
+
+
+def _whole_pack(path: Path) -> Pack | None:
+    """The pack, unless it is missing, damaged or of another version."""
+    try:
+        pack = Pack(path, _NAME, _VERSION)
+        return pack if pack.is_whole() else None
+    except (OSError, IndexDamaged, FormatMismatch):
+        return None  # as good as none: the keys are found again, and the file is replaced
+
+
+def _kept_files(folder: Path) -> list[Path]:
+    return [file for file in folder.glob(f"keys-*{SUFFIX}") if _FILE.fullmatch(file.name)]
+
+
+def _generation(file: Path) -> int:
+    found = _FILE.fullmatch(file.name)
+    assert found is not None
+    return int(found[1])
+
+
+def _clean(folder: Path, newest: str) -> None:
+    """Remove the keys of former generations, and drafts of processes that were killed."""
+    for file in _kept_files(folder):
+        if file.name != newest:
+            file.unlink(missing_ok=True)
+    for draft in folder.glob(f"*{_DRAFT}"):
+        with contextlib.suppress(FileNotFoundError):  # another process has just finished it
+            if time.time() - draft.stat().st_mtime > _OLD_DRAFT:
+                draft.unlink()
+
+
+def _clean_cache(cache: Path) -> None:
+    """Remove what is kept for indexes that are gone."""
+    for note in cache.glob("*/index"):
+        if not Path(os.fsdecode(note.read_bytes())).exists():
+            shutil.rmtree(note.parent, ignore_errors=True)
+
+
+def _user_cache() -> Path:
+    """As the XDG base directory specification has it."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"

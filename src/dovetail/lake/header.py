@@ -1,0 +1,216 @@
+"""Whether the first row names the columns, from what its cells look like beside those below."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+NUMBER = re.compile(r"[-+]?[$€£]?\s?(\d+|\d{1,3}([,.' ]\d{3})+)?([.,]\d+)?([eE][-+]?\d+)?\s?%?$")
+WHOLE = re.compile(r"[-+]?\d+$")
+DATE = re.compile(r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}\S*)?$")
+TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?$")
+LINK = re.compile(r"(https?|ftp)://\S+$|[\w.+-]+@[\w-]+(\.[\w-]+)+$")
+
+COLUMNS_THAT_VOTE = 200
+SAME = 0.8
+"""The share of a column's cells that must agree before the column says anything about its header."""
+PLAIN_WORD = re.compile(r"A?a*$")
+TYPED = ("whole", "number", "date", "time", "link")
+PATTERN_LENGTH = 24
+RUN = re.compile(r"(.)\1+")
+WORD = re.compile(r"[^\W\d_]+")
+IDENTIFIER = re.compile(r"[a-z][a-z0-9]*([_.][a-z0-9]+)*|[a-z]+([A-Z][a-z0-9]*)+")
+MOSTLY = 0.9
+SEVERAL = 2.0
+"""So many columns that show the same give half of its weight: a hundred columns are not fifty times the evidence."""
+LONG_CELL = 60
+ROWS_IN_ORDER = 5
+"""Fewer distinct values are in order by chance: four in either order, once in twelve."""
+
+# fmt: off
+NAME_WORDS = frozenset((
+    "age", "area", "artist", "attendance", "avg", "away", "birth", "capacity", "category", "change", "code",
+    "col", "count", "country", "date", "deaths", "density", "description", "distance", "event", "fips",
+    "fourth", "frequency", "game", "gdp", "gender", "grade", "height", "home", "hometown", "id", "income",
+    "index", "iso", "label", "language", "lat", "leg", "length", "location", "losses", "manufacturer", "margin",
+    "model", "money", "month", "name", "nation", "notes", "num", "number", "outcome", "parent", "pct",
+    "percent", "percentage", "place", "player", "points", "pop", "population", "pos", "position", "price",
+    "production", "province", "quarter", "rank", "rate", "rating", "record", "region", "release", "result",
+    "role", "score", "season", "seed", "sex", "share", "site", "size", "source", "speed", "start", "status",
+    "team", "third", "tie", "time", "title", "total", "type", "value", "venue", "votes", "week", "weight",
+    "wins", "year",
+))
+# fmt: on
+"""Words that many headers have and few values: in 4 of 1,000 tables of the first half, in ten times as many headers as
+first rows, and in tables of five sources at least."""
+
+WEIGHTS = {
+    "of their kind": -6.5,
+    "of another kind": 4.0,
+    "their order": -3.5,
+    "values that occur below": -1.5,
+    "usual lengths": -0.5,
+    "usual patterns": -2.0,
+    "words that occur below": -2.0,
+    "words that do not": 3.0,
+    "no digits above digits": 1.5,
+    "repeated cells": -3.5,
+    "words of names": 4.5,
+    "identifiers": 1.5,
+    "unnamed columns": 4.5,
+    "long cells": -4.0,
+}
+"""How much each kind of evidence speaks for a header, as log-odds.
+
+Fitted by logistic regression on one half of 15,499 tables, each with and without its first row, and rounded to halves
+(`benchmarks/reading/headers.py`, which also reports the errors on the other half).
+"""
+PRIOR = 1.5
+"""Far more tables have a header than not. Of the multiples of 0.5, the least that loses fewer headers of the first half
+than the rule before, which counted columns: 7 in 1,000, most of which are no headers."""
+PER_COLUMN = tuple(WEIGHTS)[:9]
+CLASSES = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + string.digits, "A" * 26 + "a" * 26 + "9" * 10)
+
+
+def shape_of(cell: str) -> str:
+    """`whole`, `number`, `date`, `time`, `link`, `code:<pattern>`, `text`, or nothing for a blank cell."""
+    cell = cell.strip()
+    if not cell:
+        return ""
+    if cell[0].isdigit() or cell[0] in "+-.$€£,":
+        if WHOLE.match(cell):
+            return "whole"
+        if NUMBER.match(cell) and any(character.isdigit() for character in cell):
+            return "number"
+        if DATE.match(cell):
+            return "date"
+        if TIME.match(cell):
+            return "time"
+    if "/" in cell or "@" in cell:
+        return "link" if LINK.match(cell) else "text"
+    return "text"
+
+
+def pattern_of(cell: str) -> str:
+    """The cell with ASCII letters as `A` or `a` and digits as `9`: `de_DE` becomes `aa_AA`."""
+    return cell.strip()[:PATTERN_LENGTH].translate(CLASSES)
+
+
+def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
+    """Whether the first row names the columns, rather than being data like the rows below."""
+    if not below:
+        return True
+    found = header_evidence(first, below)
+    return PRIOR + sum(WEIGHTS[name] * value for name, value in found.items()) > 0
+
+
+def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[str, float]:
+    """What the first row shows, beside those below, each between -1 and 1; `WEIGHTS` says what each speaks for."""
+    cells = [cell.strip() for cell in first[:COLUMNS_THAT_VOTE]]
+    columns = [[value for row in below if (value := row[place].strip())] for place in range(len(cells))]
+    labels = are_labels(cells)
+    sums: Counter[str] = Counter()
+    for cell, column in zip(cells, columns, strict=True):
+        if cell and column:
+            kind = -1.0 if labels and shape_of(cell) == "whole" else fits(cell, column)
+            sums.update({"of their kind": kind} if kind > 0 else {"of another kind": -kind} if kind else {})
+            sums.update(text_evidence(cell, column) if kind == 0 else {})
+    filled = [cell for cell in cells if cell]
+    unnamed = sum(not cell and bool(column) for cell, column in zip(cells, columns, strict=True))
+    return {name: sums[name] / (SEVERAL + abs(sums[name])) for name in PER_COLUMN} | {
+        "repeated cells": float(len(set(filled)) < len(filled)),
+        "words of names": sum(bool(words_of(cell) & NAME_WORDS) for cell in cells) / len(cells),
+        "identifiers": sum(IDENTIFIER.fullmatch(cell) is not None for cell in cells) / len(cells),
+        "unnamed columns": unnamed / len(cells),
+        "long cells": min(max(map(len, cells)), LONG_CELL) / LONG_CELL,
+    }
+
+
+def text_evidence(cell: str, column: Sequence[str]) -> dict[str, float]:
+    """Of a column of text without a common pattern: whether its values look like the cell above, and share words.
+
+    How much it means that the cell shares nothing with the values depends on how much these share with each other.
+    """
+    lengths = list(map(len, column))
+    outlines = Counter(map(outline_of, column))
+    shared_outlines = sum(count for count in outlines.values() if count > 1) / len(column)
+    word_sets = [words_of(value) for value in column]
+    counts = Counter(word for words in word_sets for word in words)
+    shared_words = [sum(counts[word] > 1 for word in words) / len(words) for words in word_sets if words]
+    usual = sum(shared_words) / len(shared_words) if shared_words else 0.0
+    words = words_of(cell)
+    known = sum(word in counts for word in words) / len(words) if words else usual
+    digits = sum(any(map(str.isdigit, value)) for value in column)
+    return {
+        "their order": order_evidence(cell, column),
+        "values that occur below": float(cell in column),
+        "usual lengths": 1.0 if min(lengths) <= len(cell) <= max(lengths) else -1.0,
+        "usual patterns": 1.0 if outline_of(cell) in outlines else -shared_outlines,
+        "words that occur below": known,
+        "words that do not": max(0.0, usual - known),
+        "no digits above digits": float(digits > MOSTLY * len(column) and not any(map(str.isdigit, cell))),
+    }
+
+
+def order_evidence(cell: str, column: Sequence[str]) -> float:
+    """Of a column in alphabetical order, either way: 1 where the cell continues the order upwards, -1 where not."""
+    values = [value.lower() for value in column]
+    if len(set(values)) < ROWS_IN_ORDER:
+        return 0.0
+    rising = all(before <= after for before, after in pairwise(values))
+    falling = all(before >= after for before, after in pairwise(values))
+    if not rising and not falling:
+        return 0.0
+    return 1.0 if (cell.lower() <= values[0]) == rising else -1.0
+
+
+def words_of(cell: str) -> set[str]:
+    return set(WORD.findall(cell.lower()))
+
+
+def outline_of(cell: str) -> str:
+    """The pattern of a cell with every run as one character: `New York` becomes `Aa Aa`."""
+    return RUN.sub(r"\1", pattern_of(cell))
+
+
+def are_labels(cells: Sequence[str]) -> bool:
+    """Whether the whole numbers among the cells count (0, 1, 2 …) or are years in order: names, though numbers."""
+    numbers = [int(cell) for cell in cells if shape_of(cell) == "whole"]
+    steps = {after - before for before, after in pairwise(numbers)}
+    if len(numbers) < 2 or 0 in steps:
+        return False
+    ordered = min(steps) > 0 or max(steps) < 0
+    return len(steps) == 1 or (ordered and all(1500 <= number <= 2100 for number in numbers))
+
+
+def fits(cell: str, column: Sequence[str]) -> float:
+    """From 1 (of the kind that the column's cells agree on) to -1 (of another kind); 0 where they agree on none."""
+    if not column:
+        return 0.0
+    shapes = Counter(map(shape_of, column))
+    usual, count = shapes.most_common(1)[0]
+    shape = shape_of(cell)
+    if shapes["whole"] + shapes["number"] >= SAME * len(column):
+        return 1.0 if shape in ("whole", "number") and (shape == usual or shapes[shape] * 10 >= len(column)) else -1.0
+    if count < SAME * len(column):
+        return 0.0
+    if usual in TYPED:
+        return 1.0 if shape == usual else -1.0
+    return fits_pattern(cell, column) if len(column) > 2 else 0.0
+
+
+def fits_pattern(cell: str, column: Sequence[str]) -> float:
+    """For columns of codes alike (`AF`, `de_DE`, `A-17`), and for case: a small `name` above `Capital` values.
+
+    Codes of letters only speak half as loud, because a name may look the same (`ID`, `ISO`).
+    """
+    patterns = Counter(map(pattern_of, column))
+    usual, count = patterns.most_common(1)[0]
+    if count >= 0.95 * len(column) and not PLAIN_WORD.match(usual):
+        weight = 0.5 if set(usual) == {"A"} else 1.0
+        return weight if pattern_of(cell) == usual else -1.0
+    capitals = sum(value.strip()[0].isupper() for value in column)
+    return -1.0 if capitals >= 0.95 * len(column) and cell.strip()[0].islower() else 0.0

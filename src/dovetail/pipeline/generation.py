@@ -1,0 +1,58 @@
+"""What the index holds now, and how the next generation is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from dovetail._storage.directory import IndexWriter, Snapshot
+from dovetail._storage.manifest import Manifest
+from dovetail._storage.segment import SegmentRef
+from dovetail.catalog import records
+from dovetail.catalog.records import CatalogReader
+from dovetail.indexes.statistics import statistics_of
+
+
+@dataclass(frozen=True)
+class TablePlace:
+    """Where an indexed table is, and the fingerprint of the file that it was read from."""
+
+    segment: str
+    number: int
+    fingerprint: str
+
+
+def live_tables(snapshot: Snapshot) -> dict[str, TablePlace]:
+    """Every table of the index that is not dead, by its id."""
+    places = {}
+    for segment in snapshot.segments:
+        tables = CatalogReader(segment.pack(records.NAME)).tables
+        dead = set(segment.ref.dead)
+        names, fingerprints = tables["table"].to_pylist(), tables["fingerprint"].to_pylist()
+        for number, (name, fingerprint) in enumerate(zip(names, fingerprints, strict=True)):
+            if number not in dead:
+                places[name] = TablePlace(segment.ref.id, number, fingerprint)
+    return places
+
+
+def without(manifest: Manifest, dead: Iterable[TablePlace]) -> tuple[SegmentRef, ...]:
+    """The manifest's segments with these tables marked dead; a segment with nothing alive is dropped."""
+    by_segment: dict[str, set[int]] = {}
+    for place in dead:
+        by_segment.setdefault(place.segment, set()).add(place.number)
+    refs = []
+    for ref in manifest.segments:
+        numbers = tuple(sorted(set(ref.dead) | by_segment.get(ref.id, set())))
+        if len(numbers) < ref.tables:
+            refs.append(SegmentRef(ref.id, ref.checksum, ref.tables, numbers))
+    return tuple(refs)
+
+
+def commit(writer: IndexWriter, manifest: Manifest, last: bool = True) -> None:
+    """Make `manifest` the newest generation.
+
+    Only the last commit of a run counts the lake anew, or a long run would count it over and over.
+    """
+    statistics = statistics_of(writer.open_segments(manifest)) if last else {}
+    writer.commit(replace(manifest, statistics=statistics))
+    writer.clean_segments()

@@ -1,0 +1,172 @@
+"""Reads files of the lake into counted values: whole, or in parts by several tasks.
+
+What goes wrong is one of three things, whatever the table's size. A bad file is recorded with its fingerprint, and is
+not opened again before it changes. A fault that may pass is tried again now and, if it stays, recorded without a
+fingerprint, so that the next run tries again. Any other exception is a bug of ours: it goes on to the driver.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from dovetail.catalog.frequencies import RawCounts
+from dovetail.catalog.profile import RawColumn, count_values
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable
+from dovetail.lake.dialect import parse_override
+from dovetail.lake.layout import Layout, Part, RowCounter
+from dovetail.lake.listing import TableFile, fingerprint
+from dovetail.lake.reader import detect_layout, read, split
+from dovetail.lake.streams import reasons
+from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
+from dovetail.pipeline.staging import Slice, staged_table, write_slice
+
+CHANGED = "changed while it was read, three times"
+VANISHED = "vanished"
+_ATTEMPTS = 3
+_PAUSE = 0.1  # seconds before the second attempt, five times as many before the third; arbitrary
+
+Answer = TypeVar("Answer")
+
+
+def scan(file: TableFile, folder: Path, portion_bytes: int) -> RawTable:
+    """Read a whole table. A file that changes meanwhile is read again; never is a half of each indexed.
+
+    What is longer than one portion is staged in `folder`, which has to stay until the table is built.
+    """
+    if file.refused:
+        return unreadable(file, file.refused, file.fingerprint)
+    try:
+        for _ in range(_ATTEMPTS):
+            before = current_fingerprint(file)
+            if not before:
+                return unreadable(file, VANISHED, "")
+            found = _read_whole(file, before, folder, portion_bytes)
+            if current_fingerprint(file) == before:
+                return found
+    except TemporarilyUnreadable as reason:
+        return unreadable(file, str(reason), "")
+    return unreadable(file, CHANGED, "")
+
+
+def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
+    """Find out how a big file is read, and where it can be cut. Done once, before any slice is read."""
+    before = ""
+    try:
+        before = current_fingerprint(file)
+        layout = layout_of(file)
+        parts = _patiently(lambda: split(Path(file.path), layout, target_bytes))
+    except UnreadableTable as reason:
+        return _failure(reason, before)
+    return {"fingerprint": before, "layout": layout.to_json(), "parts": [vars(part) for part in parts]}
+
+
+def stage_part(
+    file: TableFile, before: str, layout: Layout, part: Part, folder: Path, target_bytes: int
+) -> dict[str, Any]:
+    """Read one part and stage it; a part that could not be cut comes as several slices, one after another."""
+
+    def stage() -> tuple[list[Slice], RowCounter]:
+        counter = RowCounter()
+        portions = counted_portions(file, layout, part, counter, target_bytes)
+        return [write_slice(columns, folder) for columns in portions], counter
+
+    try:
+        try:
+            slices, counter = _patiently(stage)
+            answer: dict[str, Any] = {"slices": [vars(piece) for piece in slices], "counter": vars(counter)}
+        except TemporarilyUnreadable:
+            raise
+        except UnreadableTable as reason:
+            answer = _failure(reason, before)
+        return answer if current_fingerprint(file) == before else {"error": CHANGED, "fingerprint": ""}
+    except TemporarilyUnreadable as reason:
+        return _failure(reason, before)
+
+
+def layout_of(file: TableFile) -> Layout:
+    override = parse_override(file.dialect) if file.dialect else None
+    return _patiently(lambda: detect_layout(Path(file.path), override))
+
+
+def current_fingerprint(file: TableFile) -> str:
+    """The file's fingerprint now; empty where it is gone."""
+
+    def look() -> str:
+        with reasons():
+            try:
+                return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
+            except FileNotFoundError:
+                return ""
+
+    return _patiently(look)
+
+
+def counted_portions(
+    file: TableFile, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
+) -> Iterator[list[RawCounts]]:
+    """The columns' distinct values, one list of columns for about every `portion_bytes` that are read."""
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in read(Path(file.path), layout, part, counter):
+        held.append(batch)
+        size += batch.nbytes
+        if size >= portion_bytes:
+            yield _count(held)
+            held, size = [], 0
+    if held:
+        yield _count(held)
+
+
+def _count(batches: list[pa.RecordBatch]) -> list[RawCounts]:
+    return [count_values(column) for column in pa.Table.from_batches(batches).columns]
+
+
+def _read_whole(file: TableFile, before: str, folder: Path, portion_bytes: int) -> RawTable:
+    try:
+        layout = layout_of(file)
+        return _patiently(lambda: _read_portions(file, before, layout, folder, portion_bytes))
+    except TemporarilyUnreadable:
+        raise
+    except UnreadableTable as reason:
+        return unreadable(file, str(reason), before)
+
+
+def _read_portions(file: TableFile, before: str, layout: Layout, folder: Path, portion_bytes: int) -> RawTable:
+    """One portion stays in memory. Of several, each is staged when the next has been read."""
+    counter = RowCounter()
+    slices: list[Slice] = []
+    held: list[RawCounts] = []
+    for portion in counted_portions(file, layout, Part(), counter, portion_bytes):
+        if held:
+            slices.append(write_slice(held, folder))
+        held = portion
+    if slices:
+        slices.append(write_slice(held, folder))
+        return staged_table(file, before, layout, slices, [counter])
+    batches = [[counted] for counted in held] or [[] for _ in layout.columns]
+    columns = [
+        RawColumn(name, counter.rows, total_evidence(part.evidence for part in parts), functools.partial(iter, parts))
+        for name, parts in zip(layout.columns, batches, strict=True)
+    ]
+    return RawTable(record_of(file, before, layout, counter), columns)
+
+
+def _patiently(attempt: Callable[[], Answer]) -> Answer:
+    """What `attempt` returns; where a fault may pass, after another attempt or two."""
+    for number in range(1, _ATTEMPTS):
+        try:
+            return attempt()
+        except TemporarilyUnreadable:
+            time.sleep(_PAUSE * 5 ** (number - 1))
+    return attempt()
+
+
+def _failure(reason: UnreadableTable, before: str) -> dict[str, Any]:
+    return {"error": str(reason), "fingerprint": "" if isinstance(reason, TemporarilyUnreadable) else before}

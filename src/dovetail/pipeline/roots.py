@@ -1,0 +1,62 @@
+"""The roots of an index: the folders that its tables come from, and the files that they list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dovetail._storage.manifest import Manifest
+from dovetail._storage.marker import index_around, is_index
+from dovetail.errors import InputError
+from dovetail.lake.listing import Root, TableFile, list_lake
+
+# Between the name of a root beyond the first and the path of a table under it. No path under any root has two slashes
+# in a row, so that ids of different roots never meet, whichever files and roots come later.
+_SEPARATOR = "//"
+
+
+def roots_of(manifest: Manifest) -> tuple[Root, ...]:
+    """The roots that the index remembers."""
+    return tuple(Root.from_json(values) for values in manifest.roots)
+
+
+def refuse_index_as_lake(root: Root, to: Path) -> None:
+    """Raises where the lake is an index, lies inside of one, or lies inside the folder that is to become one."""
+    folder, target = Path(root.path), to.resolve()
+    found = index_around(folder)
+    if found is not None:
+        raise InputError(f"{folder} is {'' if found == folder else 'part of '}an index, not a lake.")
+    if folder == target or target in folder.parents:
+        raise InputError(f"{to} holds the lake {folder}; choose another folder for the index.")
+
+
+def choose_roots(
+    known: tuple[Root, ...], root: Root, choices: Mapping[str, Any], add: bool, to: Path
+) -> tuple[Root, ...]:
+    """The roots that the index will have: those it knows, with what is chosen now for `root`."""
+    for number, old in enumerate(known):
+        if (old.path, old.pattern) == (root.path, root.pattern):
+            return (*known[:number], replace(old, **choices), *known[number + 1 :])
+    if known and not add:
+        raise InputError(
+            f"{to} is the index of {', '.join(old.path for old in known)}. "
+            f"To put {root.path} into the same index, use `add`."
+        )
+    prefix = Path(root.path).name + _SEPARATOR if known else ""
+    if any(prefix == old.prefix for old in known):
+        name = prefix.removesuffix(_SEPARATOR)
+        raise InputError(f"The index already has a lake called {name}; rename one of the two folders.")
+    return (*known, replace(root, prefix=prefix, **choices))
+
+
+def list_tables(roots: Iterable[Root]) -> dict[str, TableFile]:
+    """Every file of the roots that may be a table, by its id. Where roots overlap, a file belongs to the first."""
+    files: dict[str, TableFile] = {}
+    seen: set[str] = set()
+    for table, file in list_lake(roots, skip=is_index).items():
+        if file.refused or file.path not in seen:
+            files[table] = file
+            seen.add(file.path)
+    return files
