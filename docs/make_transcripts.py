@@ -96,10 +96,14 @@ def folder_with_sample_lake(folder: Path) -> Iterator[None]:
 
 
 def main(pages: list[str]) -> None:
-    for name in pages or PAGES:
-        with tempfile.TemporaryDirectory() as folder, folder_with_sample_lake(Path(folder)):
-            page = rewritten((ROOT / name).read_text())
-        (ROOT / name).write_text(page.replace(str(ROOT / "sample-lake"), "/home/you/sample-lake"))
+    # One folder for all pages until the end: Spark's workers are shared, and stay in the folder that they began in.
+    with tempfile.TemporaryDirectory() as parent:
+        for number, name in enumerate(pages or PAGES):
+            folder = Path(parent) / str(number)
+            folder.mkdir()
+            with folder_with_sample_lake(folder):
+                page = rewritten((ROOT / name).read_text())
+            (ROOT / name).write_text(page.replace(str(ROOT / "sample-lake"), "/home/you/sample-lake"))
 
 
 if __name__ == "__main__":
