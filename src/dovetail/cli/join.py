@@ -13,6 +13,7 @@ from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_in
 from dovetail.cli.join_report import report_lines
 from dovetail.cli.options import index_option, json_option
 from dovetail.cli.output import count, print_json, print_table
+from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.request import ALIASES, KINDS, MAX_GROWTH, MAX_ROWS, METHODS, SECONDS, SUFFIX, VALIDATIONS
@@ -119,7 +120,9 @@ def join_command(
     options["equal"] = _pair(options["equal"])
     options |= {"on": on, "left_on": _names(left_on), "right_on": _names(right_on), "how": how}
     with from_standard_input(left, right, *more) as tables:
-        joined = _joined(index, tables, options)
+        with long_question() as progress:
+            progress("joining", 0, 0)
+            joined = _joined(index, tables, options)
         if save:
             _save(joined, save)
         if pairs:

@@ -26,7 +26,7 @@ VERBS = {
     "inds": "Find which columns are included in which.",
     "keys": "Find which columns are likely keys and foreign keys, and why.",
     "path": "Find how two tables can be joined over others.",
-    "graph": "Show what hangs together in the lake, and write the join graph.",
+    "graph": "Show which tables are connected, and write the join graph.",
     "info": "Show what an index is made of.",
     "tables": "List the tables, one line each.",
     "columns": "Show the columns of a table and what is in them.",
