@@ -32,6 +32,7 @@ def join(
     one_to_one: bool = False,
     suffix: str = SUFFIX,
     validate: str | None = None,
+    indicator: bool = False,
     seconds: float = SECONDS,
     max_rows: int = MAX_ROWS,
     max_growth: float = MAX_GROWTH,
@@ -47,12 +48,14 @@ def join(
     one key unless `one_to_one`. With `min_similarity` (0 to 1), every value joins its most similar one that is at
     least so similar. More than two tables are joined on equal values.
 
+    With `indicator`, the joined table has columns `similarity` and `origin` (equal, transformed or similar).
+
     `seconds` bounds the search for columns. A join of more than `max_rows` rows is refused before it is made, and so
     is one without `on` that gives more than `max_growth` rows for each row of the larger table.
     """
     request = JoinRequest(
-        paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate, seconds,
-        max_rows, max_growth,
+        paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate, indicator,
+        seconds, max_rows, max_growth,
     )  # fmt: skip
     tables = _tables(left, right, *more)
     return join_many(tables, request) if more else join_tables(tables[0], tables[1], request)

@@ -48,6 +48,7 @@ from dovetail.transform.transformation import Transformation
 @click.option("--equal", metavar="MINE=THEIRS", help="With --by similar: columns that must be equal as well.")
 @click.option("--suffix", default=SUFFIX, show_default=True, help="Added to columns of RIGHT that LEFT has too.")
 @click.option("--validate", type=click.Choice(list(VALIDATIONS)[:4]), help="Refuse a join of another cardinality.")
+@click.option("--indicator", is_flag=True, help="Add columns with the similarity and the origin of each joined row.")
 @click.option("--seconds", type=float, default=SECONDS, show_default=True, help="The most time to look for columns.")
 @click.option("--max-rows", type=int, default=MAX_ROWS, show_default=True, help="Refuse a join of more rows.")
 @click.option(

@@ -45,11 +45,8 @@ def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: flo
     elif not len(found):
         click.echo("Nothing joins: no columns of equal values connect the tables.")
     else:
-        rows = [
-            [f"{each.score:,.6g}", f"{each.joined.rows:,}", each.written([Path(file).stem for file in files])]
-            for each in found.predicates
-        ]
-        print_table([found.prefer, "joined rows", "predicate"], rows, (found.prefer, "joined rows"))
+        headings, rows = found.shown([Path(file).stem for file in files])
+        print_table(headings, rows, headings[:2])
         if not found.complete:
             click.echo(f"The {seconds:g} seconds were over before all others were ruled out.")
     return 0 if len(found) else 1
