@@ -191,7 +191,7 @@ def test_nothing_is_explained(lake):
     assert nothing._repr_html_() == f"<p>{nothing!r}</p>"
     high = lake.search(["CH", "DE", "qqq", "www"], on="values", threshold=0.9)
     assert repr(high).startswith(
-        "No column of the lake holds 90% of the values of values of query. The nearest: 3 columns"
+        "No column of the lake contains 90% of the values of values of query. The nearest: 3 columns"
     )
     assert len(high.nearest) == 3 and high.nearest[0].overlap == 2
     many = lake.search(["CH", "DE", "qqq", "www"], on="values", min_overlap=3)

@@ -1,4 +1,4 @@
-"""What a join gives: pairs of rows, the joined table of whatever kind, and a report that says how it came about."""
+"""The result of a join: pairs of rows, the joined table, and a report of how they joined."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _METHODS = {
     "equal": "equal values",
     "transform": "after a transformation",
     "similar": "similar values",
-    "semantic": "nearest vectors",
+    "semantic": "similar spelling or meaning",
 }
 _SAMPLE = 5  # unmatched values, and least similar pairs, that are shown
 _INDICATOR = ("similarity", "origin")
@@ -46,7 +46,10 @@ class Matches(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class JoinResult:
-    """Joined tables. Rows are in the order of the left table, then of the right one; its unmatched rows come last."""
+    """The result of a join: `frame` and `table` have its rows, `report` says how they joined.
+
+    Rows are in the order of the left table, then of the right one; unmatched rows of the right table come last.
+    """
 
     left: InputTable
     right: InputTable
@@ -54,12 +57,12 @@ class JoinResult:
     columns: tuple[tuple[str, ...], tuple[str, ...]]  # of the left and of the right table, that decided
     how: str
     by: str  # the method: equal, transform, similar or semantic
-    matched: tuple[int, int]  # rows of either table with a partner
+    matched: tuple[int, int]  # rows of either table with a match
     why: str = ""
-    transformation: Transformation | None = None  # that was learned or given; None for the other methods
+    transformation: Transformation | None = None  # learned or given; None for other methods
     prefer: str | None = None
     score: float | None = None  # of the columns, by the preference
-    complete: bool = True  # false where the time was over before every other predicate had been ruled out
+    complete: bool = True  # False if the search for columns ran out of time
     seconds: float = 0.0
     first: int | None = None  # only so many rows are wanted
     suffix: str = SUFFIX
@@ -69,7 +72,7 @@ class JoinResult:
 
     @property
     def on(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of columns; empty where the numbers of columns differ, as after a transformation of several."""
+        """The pairs of columns; empty if their numbers differ, as after a transformation of several into one."""
         mine, theirs = self.columns
         return tuple(zip(mine, theirs, strict=True)) if len(mine) == len(theirs) else ()
 
@@ -91,11 +94,12 @@ class JoinResult:
 
     @property
     def rows(self) -> int:
+        """The number of joined rows."""
         return int(self._places.num_rows)
 
     @property
     def pairs(self) -> pa.Table:
-        """The pairs of rows that join, counted from 0, with their similarity and origin."""
+        """The row numbers of each joined pair, from 0, with similarity and origin (equal, transformed, similar)."""
         number = len(self.matches.left)
         similarity = np.ones(number) if self.matches.similarity is None else self.matches.similarity
         origin = np.zeros(number, np.int8) if self.matches.origin is None else self.matches.origin
@@ -105,18 +109,19 @@ class JoinResult:
         )
 
     def pairs_by(self, origin: int) -> int:
-        """How many pairs came about so."""
+        """The number of pairs of one origin."""
         if self.matches.origin is None:
             return len(self.matches.left) if origin == EQUAL else 0
         return int(np.count_nonzero(self.matches.origin == origin))
 
     @property
     def programs(self) -> tuple[Program, ...]:
+        """The programs of the transformation, each for the rows that those before it leave; empty without one."""
         return self.transformation.programs if self.transformation else ()
 
     @property
     def program(self) -> Program | None:
-        """The best of the programs; None where values are equal or similar as they are."""
+        """The first program of the transformation; None without one."""
         return self.programs[0] if self.programs else None
 
     @property
@@ -133,7 +138,7 @@ class JoinResult:
 
     @cached_property
     def _places(self) -> pa.Table:
-        """For each joined row, which of the left and which of the right table; null where there is none."""
+        """For each joined row, the left and the right row; null if there is none."""
         if self.how in ("semi", "anti"):
             has_partner = np.zeros(self.left.rows, bool)
             has_partner[self.matches.left] = True
@@ -147,12 +152,12 @@ class JoinResult:
 
     @cached_property
     def table(self) -> pa.Table:
-        """The joined rows as text, as it stands in the files."""
+        """The joined rows as an Arrow table of text, as in the files."""
         return like(self.left.text, self._places["left"], self._of_right(self.right.text, pa.string()))
 
     @cached_property
     def frame(self) -> Any:
-        """The joined rows as the kind of frame that went in, with its types; an Arrow table for a file."""
+        """The joined rows as the kind of frame that the left table is, with its types; an Arrow table for a file."""
         mine = typed(self.left.text) if self.left.data is None else self.left.data
         return like(mine, self._places["left"], self._of_right(typed(self.right.text), pa.float64()))
 
@@ -175,11 +180,12 @@ class JoinResult:
 
     @cached_property
     def unmatched_left(self) -> tuple[str, ...]:
-        """A sample of the left table's values without a partner."""
+        """A sample of the left table's values without a match."""
         return self._unmatched(self.left, self.matches.left, self.left_columns)
 
     @cached_property
     def unmatched_right(self) -> tuple[str, ...]:
+        """A sample of the right table's values without a match."""
         return self._unmatched(self.right, self.matches.right, self.right_columns)
 
     def _unmatched(self, table: InputTable, matched: Array, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -208,14 +214,14 @@ class JoinResult:
 
     @cached_property
     def sql(self) -> str | None:
-        """A query for DuckDB that gives the same rows; None where no short one does."""
+        """A DuckDB query that gives the same rows; None if no short one does."""
         equal = self.by == "equal" and not self.pairs_by(SIMILAR)
         pairs = self.matches.left, self.matches.right
         return join_sql(self.left, self.right, pairs, self.columns, self.how, equal, self.suffix)
 
     @property
     def report(self) -> dict[str, Any]:
-        """Everything about the join but its rows: what `--json` prints."""
+        """Everything about the join except its rows, as `dovetail join --json` prints it."""
         pairs = len(self.matches.left)
         programs = [{"steps": program.to_json(), **explained(program)} for program in self.programs]
         key = self.transformation.key if self.transformation else None
@@ -264,7 +270,7 @@ class JoinResult:
 
     @property
     def sentence(self) -> str:
-        """What joined, on what, and how much of it."""
+        """The join in one sentence: rows, kind, columns, method, cardinality and matched rows."""
         if not len(self.matches.left):
             return f"Nothing joins. {self.why}".rstrip()
         method = _METHODS[self.by]

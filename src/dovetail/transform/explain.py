@@ -1,4 +1,4 @@
-"""A program for other engines: as Python, as an expression of DuckDB and of Spark; and in words."""
+"""A program in words, in Python, and as an expression of DuckDB and of Spark."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _DUCKDB_TITLE = (
 
 
 def explained(program: Program) -> dict[str, str]:
+    """The program in words, in Python, and as expressions of DuckDB and Spark."""
     return {
         "words": program.words,
         "python": as_python(program),
@@ -21,7 +22,7 @@ def explained(program: Program) -> dict[str, str]:
 
 
 def as_python(program: Program) -> str:
-    """An expression over a dict `row`; it raises IndexError, or gives less text, where the program gives null."""
+    """An expression over a dict `row`; it raises IndexError, or gives less text, if the program gives null."""
     return " + ".join(_python(step) for step in program.steps)
 
 

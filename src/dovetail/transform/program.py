@@ -31,7 +31,7 @@ CASES: dict[str, Callable[[str], str]] = {
 
 @dataclass(frozen=True)
 class Split:
-    """Cut at a separator, keep the pieces from `first` to `last`, both included; negative: counted from the end.
+    """Split at a separator, keep the pieces from `first` to `last`, both included; negative: counted from the end.
 
     One piece (`first` is `last`), all but the last (0 to -2), or all but the first (1 to -1).
     """
@@ -41,7 +41,7 @@ class Split:
     last: int
 
     def apply(self, text: str) -> str | None:
-        """None where there is no such piece. A text without the separator is one piece."""
+        """None if there is no such piece. A text without the separator is one piece."""
         pieces = text.split(self.separator)
         size = len(pieces)
         first = self.first + size if self.first < 0 else self.first
