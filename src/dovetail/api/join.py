@@ -32,6 +32,7 @@ def join(
     one_to_one: bool = False,
     suffix: str = SUFFIX,
     validate: str | None = None,
+    indicator: bool = False,
     seconds: float = SECONDS,
     max_rows: int = MAX_ROWS,
     max_growth: float = MAX_GROWTH,
@@ -50,12 +51,13 @@ def join(
     similar. More than two tables are joined on equal values.
 
     `validate` refuses a join of another cardinality (`"1:1"`, `"1:m"`, `"m:1"`); `suffix` is added to column names that
-    clash. `seconds` limits the search for columns. A join of more than `max_rows` rows is refused before it is made; so
+    clash; `indicator` adds columns with the similarity and the origin (equal, transformed or similar) of each row.
+    `seconds` limits the search for columns. A join of more than `max_rows` rows is refused before it is made; so
     is one without `on` that gives more than `max_growth` rows for each row of the larger table.
     """
     request = JoinRequest(
-        paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate, seconds,
-        max_rows, max_growth,
+        paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate, indicator,
+        seconds, max_rows, max_growth,
     )  # fmt: skip
     tables = _tables(left, right, *more)
     return join_many(tables, request) if more else join_tables(tables[0], tables[1], request)

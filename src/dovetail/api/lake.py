@@ -122,6 +122,7 @@ class Lake:
         one_to_one: bool = False,
         suffix: str = SUFFIX,
         validate: str | None = None,
+        indicator: bool = False,
         seconds: float = SECONDS,
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
@@ -142,7 +143,7 @@ class Lake:
             raise InputError("lake.join needs a table of the lake: a name or a hit.")
         request = JoinRequest(
             paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate,
-            seconds, max_rows, max_growth,
+            indicator, seconds, max_rows, max_growth,
         )  # fmt: skip
         if isinstance(table, Hit):
             if request.on is None and by is None and prefer is None:

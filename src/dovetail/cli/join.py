@@ -13,6 +13,7 @@ from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_in
 from dovetail.cli.join_report import report_lines
 from dovetail.cli.options import index_option, json_option
 from dovetail.cli.output import count, print_json, print_table
+from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.request import ALIASES, KINDS, MAX_GROWTH, MAX_ROWS, METHODS, SECONDS, SUFFIX, VALIDATIONS
@@ -47,6 +48,7 @@ from dovetail.transform.transformation import Transformation
 @click.option("--equal", metavar="LEFT=RIGHT", help="With --by similar: columns that must also be equal.")
 @click.option("--suffix", default=SUFFIX, show_default=True, help="Appended to names of RIGHT that LEFT has too.")
 @click.option("--validate", type=click.Choice(list(VALIDATIONS)[:4]), help="Refuse a join with another cardinality.")
+@click.option("--indicator", is_flag=True, help="Add columns with the similarity and the origin of each joined row.")
 @click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search for columns.")
 @click.option("--max-rows", type=int, default=MAX_ROWS, show_default=True, help="Refuse a join with more rows.")
 @click.option(
@@ -122,7 +124,9 @@ def join_command(
     options["equal"] = _pair(options["equal"])
     options |= {"on": on, "left_on": _names(left_on), "right_on": _names(right_on), "how": how}
     with from_standard_input(left, right, *more) as tables:
-        joined = _joined(index, tables, options)
+        with long_question() as progress:
+            progress("joining", 0, 0)
+            joined = _joined(index, tables, options)
         if save:
             _save(joined, save)
         if pairs:

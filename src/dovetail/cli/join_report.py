@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.join.result import JoinResult
-from dovetail.transform.explain import explained, in_words
+from dovetail.transform.explain import explained
 
 _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 
@@ -29,7 +29,7 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
 
 def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     if joined.transformation and joined.transformation.key:
-        yield f"Part of the other table's key that is used: {in_words(joined.transformation.key)}"
+        yield f"Part of the other table's key that is used: {joined.transformation.key.words}"
     for number, program in enumerate(joined.programs, start=1):
         title = f"Program {number} of {len(joined.programs)}" if len(joined.programs) > 1 else "Program"
         texts = explained(program)

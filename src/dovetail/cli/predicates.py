@@ -10,6 +10,7 @@ from dovetail.api.join import predicates
 from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import json_option
 from dovetail.cli.output import print_json, print_table
+from dovetail.cli.progress import long_question
 from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
 from dovetail.join.request import SECONDS
 
@@ -36,7 +37,8 @@ def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: flo
     Example:
       dovetail predicates people.csv orders.csv --prefer compact -k 3
     """
-    with from_standard_input(*files) as tables:
+    with from_standard_input(*files) as tables, long_question() as progress:
+        progress("comparing columns", 0, 0)
         found = predicates(*tables, prefer=prefer, k=k, seconds=seconds)
     if as_json:
         listed = [predicate.to_dict() for predicate in found.predicates]
@@ -44,11 +46,8 @@ def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: flo
     elif not len(found):
         click.echo("Nothing joins. No columns with equal values connect the tables.")
     else:
-        rows = [
-            [f"{each.score:,.6g}", f"{each.joined.rows:,}", each.written([Path(file).stem for file in files])]
-            for each in found.predicates
-        ]
-        print_table([found.prefer, "joined rows", "predicate"], rows, (found.prefer, "joined rows"))
+        headings, rows = found.shown([Path(file).stem for file in files])
+        print_table(headings, rows, headings[:2])
         if not found.complete:
             click.echo(f"The search stopped after {seconds:g} seconds; there may be better predicates.")
     return 0 if len(found) else 1

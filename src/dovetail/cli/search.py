@@ -12,6 +12,7 @@ from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import index_option, json_option, need_index
 from dovetail.cli.output import note, print_json, print_table
+from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.request import METHODS
@@ -81,19 +82,22 @@ def search_command(
         raise InputError("--mapping needs --by semantic.")
     folder = need_index(index)
     with from_standard_input(query) as (data,):
-        search = functools.partial(
-            Lake(folder).search,
-            data,
-            on,
-            k,
-            by=by,
-            min_similarity=min_similarity,
-            threshold=threshold,
-            tables=tables,
-            min_overlap=min_overlap,
-            include_self=include_self,
-        )
-        hits = search(fast=fast)
+        with long_question() as progress:
+            progress("searching", 0, 0)
+            search = functools.partial(
+                Lake(folder).search,
+                data,
+                on,
+                k,
+                by=by,
+                min_similarity=min_similarity,
+                threshold=threshold,
+                tables=tables,
+                min_overlap=min_overlap,
+                include_self=include_self,
+            )
+            hits = search(fast=fast)
+            exact = search() if fast and not (as_json or explain is not None) else hits
         if mapping:
             write_mapping(hits, mapping)
         if explain is not None:
@@ -101,7 +105,7 @@ def search_command(
         elif as_json:
             print_json(hits.to_json())
         elif fast:
-            hits = _refined(hits, search(), query, folder)
+            hits = _refined(hits, exact, query, folder)
         else:
             _say(hits, query, folder)
     return 0 if hits else 1

@@ -48,7 +48,18 @@ def execute(
         None if keys.origin is None else keys.origin[source],
         None if keys.similarity is None else keys.similarity[source],
     )
-    return JoinResult(left, right, found, columns, request.how, by, matched, first=first, suffix=request.suffix)
+    return JoinResult(
+        left,
+        right,
+        found,
+        columns,
+        request.how,
+        by,
+        matched,
+        first=first,
+        suffix=request.suffix,
+        indicator=request.indicator,
+    )
 
 
 def _pairs_of(columns: tuple[tuple[str, ...], tuple[str, ...]]) -> str:

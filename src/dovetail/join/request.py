@@ -37,6 +37,7 @@ class JoinRequest:
     one_to_one: bool = False
     suffix: str = SUFFIX
     validate: str | None = None
+    indicator: bool = False  # columns with the similarity and the origin of each joined row
     seconds: float = SECONDS
     max_rows: int = MAX_ROWS
     max_growth: float = MAX_GROWTH

@@ -20,7 +20,7 @@ from dovetail.join.sql import join_sql, result_names
 from dovetail.results import html_table
 from dovetail.tables.frames import like, typed
 from dovetail.tables.input_table import InputTable
-from dovetail.transform.explain import explained, in_words
+from dovetail.transform.explain import explained
 from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation
 
@@ -30,7 +30,8 @@ _METHODS = {
     "similar": "similar values",
     "semantic": "similar spelling or meaning",
 }
-_SAMPLE = 5  # unmatched values that are shown
+_SAMPLE = 5  # unmatched values, and least similar pairs, that are shown
+_INDICATOR = ("similarity", "origin")
 _SHOWN_ROWS, _SHOWN_COLUMNS = 10, 8  # of the joined table, in a notebook or at the prompt
 
 
@@ -65,6 +66,7 @@ class JoinResult:
     seconds: float = 0.0
     first: int | None = None  # only so many rows are wanted
     suffix: str = SUFFIX
+    indicator: bool = False  # columns with the similarity and the origin of each joined row
     steps: tuple[JoinResult, ...] = ()  # of more than two tables: each joins one more
     order: tuple[int, ...] = (0, 1)  # in which the tables were joined
 
@@ -151,19 +153,30 @@ class JoinResult:
     @cached_property
     def table(self) -> pa.Table:
         """The joined rows as an Arrow table of text, as in the files."""
-        return like(self.left.text, self._places["left"], self._of_right(self.right.text))
+        return like(self.left.text, self._places["left"], self._of_right(self.right.text, pa.string()))
 
     @cached_property
     def frame(self) -> Any:
         """The joined rows as the kind of frame that the left table is, with its types; an Arrow table for a file."""
         mine = typed(self.left.text) if self.left.data is None else self.left.data
-        return like(mine, self._places["left"], self._of_right(typed(self.right.text)))
+        return like(mine, self._places["left"], self._of_right(typed(self.right.text), pa.float64()))
 
-    def _of_right(self, columns: pa.Table) -> pa.Table:
+    def _of_right(self, columns: pa.Table, number: pa.DataType) -> pa.Table:
+        """The right table's columns of each joined row; with `indicator`, how similar the pair is and why it joined."""
         if "right" not in self._places.column_names:
             return pa.table({})
-        names = result_names(self.left.names, columns.column_names, self.suffix)
-        return columns.take(self._places["right"]).rename_columns(names)
+        joined = columns.take(self._places["right"])
+        if self.indicator:
+            for name in _INDICATOR:
+                column = self._of_pairs(self.pairs[name])
+                joined = joined.append_column(name, column.cast(number) if name == "similarity" else column)
+        return joined.rename_columns(result_names(self.left.names, joined.column_names, self.suffix))
+
+    def _of_pairs(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Values of the pairs of rows, for each joined row; null for rows without a match."""
+        paired = pc.and_(self._places["left"].is_valid(), self._places["right"].is_valid())
+        place = pc.cumulative_sum(paired.cast(pa.int64()))
+        return values.take(pc.if_else(paired, pc.subtract(place, 1), None))
 
     @cached_property
     def unmatched_left(self) -> tuple[str, ...]:
@@ -185,6 +198,19 @@ class JoinResult:
         lost = table.text.select(list(names)).filter(pa.array(alone))
         keys = pc.binary_join_element_wise(*lost.columns, " | ") if len(names) > 1 else lost.column(0)
         return tuple(pc.unique(keys).slice(0, _SAMPLE).to_pylist())
+
+    @cached_property
+    def least_similar(self) -> list[dict[str, Any]]:
+        """The joined pairs of values that are least similar: those to look at first."""
+        if self.matches.similarity is None or not self.pairs_by(SIMILAR):
+            return []
+        found = self.pairs.filter(pc.equal(self.pairs["origin"], "similar")).sort_by("similarity")
+        seen: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in found.slice(0, _SAMPLE * _SAMPLE).to_pylist():
+            left = _values(self.left, self.left_columns, row["left_row"])
+            right = _values(self.right, self.right_columns, row["right_row"])
+            seen.setdefault((left, right), {"left": left, "right": right, "similarity": round(row["similarity"], 6)})
+        return list(seen.values())[:_SAMPLE]
 
     @cached_property
     def sql(self) -> str | None:
@@ -222,12 +248,13 @@ class JoinResult:
             "repeated_right": pairs - self.matched_right,
             "unmatched_left_sample": list(self.unmatched_left),
             "unmatched_right_sample": list(self.unmatched_right),
+            "least_similar": self.least_similar,
             "prefer": self.prefer,
             "score": self.score,
             "complete": self.complete,
             "transformed": self.transformed,
             "programs": programs,
-            "key": in_words(key) if key else None,
+            "key": key.words if key else None,
             "sql": self.sql,
             "order": list(self.order),
             "steps": [step.report for step in self.steps],
@@ -271,3 +298,8 @@ class JoinResult:
             for row in self.table.select(names).slice(0, _SHOWN_ROWS).to_pylist()
         ]
         return [*names, f"(+{more})"] if more else names, rows
+
+
+def _values(table: InputTable, names: tuple[str, ...], row: int) -> str:
+    """Some columns of a row as one text."""
+    return " ".join(filter(None, (table.text[name][row].as_py() for name in names)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,12 @@ from dovetail._output import whole_file
 from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.lake.strings import string_batch
 from dovetail.tables.frames import to_arrow
-from dovetail.transform.explain import in_words
 from dovetail.transform.program import Program
 
 _VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transformation:
     """How the values of one table become keys of another: programs, and the column whose values they make.
 
@@ -42,8 +42,19 @@ class Transformation:
         """Whether the programs change nothing, so that equal values join."""
         return all(program.is_identity for program in self.programs) and self.key is None
 
+    def __repr__(self) -> str:
+        return f"<Transformation of the {self._side} table into {self.target}: {self}>"
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{html.escape(program.words)}</li>" for program in self.programs)
+        return f"<p>Each row of the {self._side} table by the first that applies:</p><ol>{items}</ol>"
+
+    @property
+    def _side(self) -> str:
+        return "right" if self.reversed else "left"
+
     def __str__(self) -> str:
-        return "; or ".join(in_words(program) for program in self.programs)
+        return "; or ".join(program.words for program in self.programs)
 
     def apply(self, data: Any) -> list[str | None]:
         """The key of each row of a frame or dict of columns, by the first program that makes one; None without one."""

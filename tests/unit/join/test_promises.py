@@ -95,7 +95,7 @@ def test_as_pandas_and_polars_users_expect():
     for wrong, sentence in (
         ({"left_on": "k"}, "must be given together"),
         ({"left_on": ["k", "n"], "right_on": "key"}, "must have the same length"),
-        ({"on": "n", "left_on": "k", "right_on": "key"}, "Give either `on`"),
+        ({"on": "n", "left_on": "k", "right_on": "key"}, "Use either `on`"),
         ({"on": "n", "prefer": "key"}, "drop `prefer`"),
         ({"min_similarity": 0.5}, "needs `by='similar'`"),
         ({"by": "similar", "min_similarity": 2}, "at most 1"),
@@ -112,6 +112,35 @@ def test_results_show_what_joined(tmp_path):
     assert "&lt;b&gt;" in joined._repr_html_() and "<td>1</td>" in joined._repr_html_()
     nothing = dovetail.join({"id": ["1"]}, {"ref": ["7"]}, on="id=ref")
     assert repr(nothing) == "<Nothing joins. The columns were given.>"
+
+
+def test_programs_and_predicates_show_themselves():
+    way = dovetail.Transformation((Program((Extract("a", (), 0, 3),)),), False, "b")
+    assert repr(way) == "<Transformation of the left table into b: the first 3 characters of column “a”>"
+    assert repr(way.programs[0]) == "<Program: the first 3 characters of column “a”>"
+    assert "<li>the first 3 characters" in way._repr_html_()
+    found = dovetail.predicates({"id": ["1", "2", "3"]}, {"ref": ["1", "2", "2"]}, prefer="groups")
+    assert [line.split() for line in repr(found).splitlines()] == [
+        ["groups", "joined", "rows", "predicate"],
+        ["2", "3", "id", "=", "ref"],
+    ]
+    assert "<td>id = ref</td>" in found._repr_html_()
+    assert repr(dovetail.predicates({"a": ["x"]}, {"b": ["y"]})) == "no columns of equal values"
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "outer"])
+def test_every_joined_row_says_how_it_came_about(how):
+    left = {"town": ["Ogdenville", "Springfeld", "Atlantis"]}
+    right = {"place": ["Springfield", "Ogdenville", "Shelbyville"], "n": ["1", "2", "3"]}
+    joined = dovetail.join(left, right, by="semantic", on=("town", "place"), how=how, indicator=True)
+    rows = joined.table.select(["town", "place", "similarity", "origin"]).to_pylist()
+    paired = [row for row in rows if row["town"] and row["place"]]
+    assert [(row["place"], row["origin"]) for row in paired] == [("Ogdenville", "equal"), ("Springfield", "similar")]
+    assert float(paired[0]["similarity"]) == 1 > float(paired[1]["similarity"])
+    assert all(row["origin"] is None for row in rows if row not in paired)
+    (least,) = joined.report["least_similar"]
+    assert (least["left"], least["right"]) == ("Springfeld", "Springfield")
+    assert joined.frame["similarity"].type == pa.float64()
 
 
 @pytest.fixture(scope="module")

@@ -126,7 +126,7 @@ def test_the_command_writes_the_mapping(hotels, tmp_path):
 
 
 def test_the_embedder_is_frozen_and_another_version_refused(hotels, monkeypatch):
-    with pytest.raises(InputError, match="by the embedder ngrams"), without_spark():
+    with pytest.raises(InputError, match="with the embedder ngrams"), without_spark():
         index(hotels / "lake", hotels / "idx", embedder="letters")
     space_of.cache_clear()
     monkeypatch.setattr(NGrams, "version", 99)

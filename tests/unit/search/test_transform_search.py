@@ -120,7 +120,7 @@ def test_refusals(lake):
         lake.search({"a": ["x"]}, by="magic")
     with pytest.raises(InputError, match="`fast` does not go with"):
         lake.search({"a": ["x"]}, by="transform", fast=True)
-    with pytest.raises(InputError, match="no column of text"):
+    with pytest.raises(InputError, match="no text column"):
         lake.search({"a": [1, 2]}, by="transform")
     nothing = lake.search({"a": ["qqq xxx", "zzz yyy"]}, by="transform")
     assert (list(nothing), "after a transformation" in nothing.sentence) == ([], True)

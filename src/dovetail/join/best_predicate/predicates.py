@@ -8,11 +8,13 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from dovetail._text import table_lines
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.coding import code_tables
 from dovetail.join.best_predicate.scores import DEFAULT, MOST_MATCH, PREFERENCES, Joined
 from dovetail.join.best_predicate.search import Predicate, best_predicates
 from dovetail.join.request import SECONDS
+from dovetail.results import html_table
 from dovetail.tables.input_table import InputColumn, InputTable
 
 _MOST_ARE_CODES = 0.9
@@ -75,7 +77,7 @@ class NamedPredicate:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Predicates:
     """The best predicates by a preference, best first."""
 
@@ -88,6 +90,23 @@ class Predicates:
 
     def __getitem__(self, place: int) -> NamedPredicate:
         return self.predicates[place]
+
+    def shown(self, tables: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
+        """Headings, and a row of cells for each predicate; `tables` are the names of the tables."""
+        names = tables or [f"table_{number + 1}" for number in range(self._tables)]
+        rows = [[f"{each.score:,.6g}", f"{each.joined.rows:,}", each.written(names)] for each in self.predicates]
+        return [self.prefer, "joined rows", "predicate"], rows
+
+    @property
+    def _tables(self) -> int:
+        return len(self.predicates[0].joined.sizes) if self.predicates else 0
+
+    def __repr__(self) -> str:
+        headings, rows = self.shown()
+        return "\n".join(table_lines(headings, rows, headings[:2])) if rows else "no columns of equal values"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self.shown())
 
 
 def named_predicates(
