@@ -154,7 +154,7 @@ def test_a_hit_joins_another_table_than_was_searched_with(lake):
     assert lake.join(other, hit).frame["Name"].tolist() == ["France", "Italy"]
     with pytest.raises(UnknownName, match="no column"):
         hit.join(pd.DataFrame({"v": ["FR"]}))
-    with pytest.raises(InputError, match="Use lake.join"):
+    with pytest.raises(InputError, match=r"Use lake\.join"):
         lake.join(hit, "geo/countries.csv")
     with pytest.raises(InputError, match="needs a table"):
         lake.join(other)
