@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md from the commands themselves. A test fails where the page is stale.
+"""Writes docs/reference/cli.md from the commands. A test fails if the page is out of date.
 
 python docs/make_cli_reference.py
 """
@@ -15,15 +15,17 @@ PAGE = Path(__file__).parent / "reference" / "cli.md"
 INTRODUCTION = """\
 # Command line
 
-This page is made from the commands by `python docs/make_cli_reference.py`.
+`python docs/make_cli_reference.py` generates this page from the commands.
 
-Answers go to standard output; progress, notes and errors to standard error.
+Answers go to standard output; progress, notes and errors to standard error. On a terminal, tables fit its width;
+otherwise their cells are separated by tabs. Every command that asks an index takes it as `--index INDEX`, from the
+environment variable `DOVETAIL_INDEX`, and, except for `search` and `join`, as its first argument.
 
 | Exit code | Meaning |
 |---|---|
 | 0 | done |
-| 1 | nothing was found; or, with `--strict`, a file was skipped; or `verify` found damage |
-| 2 | bad input, a damaged or foreign index, another writer, a target that cannot be written: one sentence says more |
+| 1 | nothing was found, or nothing joins; a file was skipped, with `index --strict`; `verify` found damage |
+| 2 | bad input, an index that is damaged or of another version, another writer, a target that cannot be written |
 | 130 | interrupted with Ctrl-C; what was committed stays |
 
 The keys of `--json` are in [json.md](json.md), the settings of `index --set` in [settings.md](settings.md).

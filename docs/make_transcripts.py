@@ -2,8 +2,8 @@
 
     python docs/make_transcripts.py [PAGE...]
 
-The commands of a page run in order, in a folder of their own that holds the sample lake. A test compares what they
-print now with what the page says; times, speeds, sizes and the lake's own path may differ.
+The commands of a page run in order, in a temporary folder with the sample lake. A test compares what they print now
+with what the page says; times, speeds, sizes and the path of the lake may differ.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ CHANGING = re.compile(r"\b[\d,.]+ (s\b|[KMGT]?B(/s)?\b)|^Lake: .*", re.MULTILINE
 
 
 def commands(page: str) -> list[str]:
-    """The command lines of a page, as they are typed."""
+    """The commands of a page."""
     lines = (line for block in BLOCK.findall(page) for line in block.splitlines())
     return [line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)]
 
 
 def answer(line: str) -> str:
-    """What a command line prints, run in this process and in the current folder."""
+    """What a command prints, run in this process and in the current folder."""
     program, *arguments = shlex.split(line)
     if program != "dovetail":
         raise ValueError(f"{line!r} does not call dovetail")
@@ -48,14 +48,14 @@ def answer(line: str) -> str:
 
 
 class Terminal(io.StringIO):
-    """Takes what is printed as a terminal does, so that tables are aligned."""
+    """Says that it is a terminal, so that tables are aligned."""
 
     def isatty(self) -> bool:
         return True
 
 
 class ErrorStream(io.TextIOBase):
-    """Writes to the same page, but is no terminal: bars of progress do not belong there."""
+    """Writes to the same page, but is not a terminal, so that no progress bars are shown."""
 
     def __init__(self, page: Terminal) -> None:
         self._page = page
@@ -65,7 +65,7 @@ class ErrorStream(io.TextIOBase):
 
 
 def rewritten(page: str) -> str:
-    """The page with the answers of its commands as they are now. Lines that are no commands are replaced."""
+    """The page with what its commands print now; other lines of the blocks are replaced."""
 
     def block(match: re.Match[str]) -> str:
         asked = [line for line in match[1].splitlines() if line.startswith(PROMPT)]
@@ -96,10 +96,14 @@ def folder_with_sample_lake(folder: Path) -> Iterator[None]:
 
 
 def main(pages: list[str]) -> None:
-    for name in pages or PAGES:
-        with tempfile.TemporaryDirectory() as folder, folder_with_sample_lake(Path(folder)):
-            page = rewritten((ROOT / name).read_text())
-        (ROOT / name).write_text(page.replace(str(ROOT / "sample-lake"), "/home/you/sample-lake"))
+    # One folder for all pages until the end: Spark's workers are shared, and stay in the folder that they began in.
+    with tempfile.TemporaryDirectory() as parent:
+        for number, name in enumerate(pages or PAGES):
+            folder = Path(parent) / str(number)
+            folder.mkdir()
+            with folder_with_sample_lake(folder):
+                page = rewritten((ROOT / name).read_text())
+            (ROOT / name).write_text(page.replace(str(ROOT / "sample-lake"), "/home/you/sample-lake"))
 
 
 if __name__ == "__main__":

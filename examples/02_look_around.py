@@ -1,4 +1,4 @@
-"""Ask an index what is in its lake. Nothing here needs Spark or Java.
+"""Look at the tables of an index. This needs neither Spark nor Java.
 
 Run from the repository's root, after 01_index.py: .venv/bin/python examples/02_look_around.py
 """
@@ -21,7 +21,7 @@ def main(index: str = "sample-lake.idx") -> None:
         if column.key:
             print(f"  {column.name}, such as {', '.join(column.sample[:3])}")
 
-    print("Tables that hold Switzerland:")
+    print("Columns that contain Switzerland:")
     for hit in lake.find("switzerland"):
         print(f"  {hit.table}, column {hit.column}: {hit.rows} rows")
 

@@ -1,4 +1,4 @@
-"""Find what joins with a frame of mine, see why, and join it. Nothing here needs Spark or Java.
+"""Find the tables that join with a frame, see why, and join one. This needs neither Spark nor Java.
 
 Run from the repository's root, after 01_index.py: .venv/bin/python examples/03_search_and_join.py
 """

@@ -1,4 +1,4 @@
-"""`make demo`: index the bundled sample lake with the commands that you would type, and look at what is in it."""
+"""`make demo`: index the sample lake, search it and join its tables, with the commands that you would type."""
 
 from __future__ import annotations
 
@@ -14,29 +14,27 @@ INDEX = "sample-lake.idx"
 AIRPORTS = "sample-lake/transport/airports.csv"
 
 STEPS = (
-    ("Index the tables of a folder. Again and again: only what is new or changed is read.",
+    ("Index a folder of tables. Run it again at any time: it reads only what is new or changed.",
      ("index", "sample-lake", "--to", INDEX)),
-    ("What is the index made of?", ("info", INDEX)),
-    ("Which tables are there?", ("tables", INDEX, "transport/*")),
-    ("What is in the airports?", ("columns", INDEX, "transport/airports.csv")),
+    ("Which tables join with airports.csv?", ("search", AIRPORTS, "--index", INDEX, "-k", "6")),
+    ("Why countries.csv?", ("search", AIRPORTS, "--on", "country", "--tables", "geo/countries.csv", "--index", INDEX,
+                            "--explain", "1")),
+    ("Join them.", ("join", AIRPORTS, "geo/countries.csv", "--index", INDEX, "--on", "country=Code")),
+    ("Join two files whose keys are written differently, without an index.",
+     ("join", "sample-lake/geo/us-counties.csv", "sample-lake/economy/county-labor-2009.csv")),
+    ("What is in a table?", ("columns", INDEX, "transport/airports.csv")),
     ("Where does Switzerland occur?", ("find", INDEX, "Switzerland")),
-    ("Is every byte of the index the one that was written?", ("verify", INDEX)),
-    ("Which tables join with the airports?", ("search", AIRPORTS, "--index", INDEX, "-k", "6")),
-    ("And on the country alone? These columns hold the same codes.",
-     ("search", AIRPORTS, "--on", "country", "--index", INDEX, "-k", "4")),
-    ("Why?", ("search", AIRPORTS, "--on", "country", "--tables", "geo/countries.csv", "--index", INDEX,
-              "--explain", "1")),
-    ("Then join them.", ("join", AIRPORTS, "geo/countries.csv", "--index", INDEX, "--on", "country=Code")),
+    ("What is the index made of?", ("info", INDEX)),
+    ("Is it intact?", ("verify", INDEX)),
 )  # fmt: skip
 
 TRY = (
-    ("search", "sample-lake/economy/gapminder.csv", "--on", "country", "--index", INDEX),
+    ("search", "sample-lake/economy/gapminder.csv", "--on", "country", "--by", "semantic", "--index", INDEX),
     ("search", AIRPORTS, "--on", "country", "--threshold", "0.9", "--index", INDEX),
-    ("search", "sample-lake/geo/national-dishes.csv", "--on", "country", "--how", "semantic", "--index", INDEX),
-    ("join", "sample-lake/economy/gapminder.csv", "sample-lake/geo/countries.csv"),
+    ("join", "sample-lake/economy/gapminder.csv", "sample-lake/geo/countries.csv", "--explain"),
+    ("predicates", "sample-lake/geo/us-states.csv", "sample-lake/economy/state-population.csv"),
     ("keys", INDEX),
     ("tables", INDEX, "--skipped"),
-    ("columns", INDEX, "science/elements.csv", "--json"),
     ("index", "YOUR-FOLDER", "--to", "your.idx"),
 )
 
@@ -54,7 +52,7 @@ def main() -> int:
 
 
 def _typed() -> str:
-    """How to type the command from here: by its path, unless the environment is active."""
+    """The command as it is typed here: by its path, unless the environment is active."""
     on_path = str(DOVETAIL.parent) in os.environ.get("PATH", "").split(os.pathsep)
     return "dovetail" if on_path else os.path.relpath(DOVETAIL)
 

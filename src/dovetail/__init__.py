@@ -4,8 +4,9 @@ lake ──► catalog ──► indexes ──► search ──► join
 
 >>> import dovetail
 >>> lake = dovetail.open("idx")            # doctest: +SKIP
->>> lake.tables("geo/*")                   # doctest: +SKIP
->>> lake.table("geo/countries.csv").columns  # doctest: +SKIP
+>>> hits = lake.search("sales.csv")        # doctest: +SKIP
+>>> hits[0].explain()                      # doctest: +SKIP
+>>> wide = hits[0].join()                  # doctest: +SKIP
 """
 
 from __future__ import annotations

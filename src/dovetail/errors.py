@@ -4,7 +4,7 @@ DovetailError
 ├── InputError               the request cannot be carried out as given (exit code 2)
 │   ├── NotAnIndex           the path holds no index
 │   └── UnknownName          a table or column that the index does not have
-├── UnreadableTable          one file of the lake is no table or cannot be read; never ends a run
+├── UnreadableTable          one file of the lake is not a table or cannot be read; never ends a run
 │   └── TemporarilyUnreadable    for a reason that may pass: too many open files, a stale handle, no memory
 ├── IndexDamaged             bytes on disk are not those that were written
 ├── FormatMismatch           written by another format, normaliser or index version
@@ -32,7 +32,7 @@ class UnknownName(InputError):
 
 
 class UnreadableTable(DovetailError):
-    """One file of the lake is no table or cannot be read. The message is the reason, without the path."""
+    """One file of the lake is not a table or cannot be read. The message is the reason, without the path."""
 
 
 class TemporarilyUnreadable(UnreadableTable):

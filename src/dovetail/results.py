@@ -1,4 +1,4 @@
-"""Answers as values: lists that also show as a table in a notebook and turn into Arrow or pandas."""
+"""Lists of answers that show as a table in a notebook and convert to Arrow or pandas."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T", bound=Row)
 
 
 class Rows(list[T], Generic[T]):
-    """A list of answers of one kind."""
+    """A list of answers of one kind: `to_dicts()`, `to_arrow()`, `to_pandas()`; shows as a table."""
 
     def __init__(self, rows: Iterable[T] = ()) -> None:
         super().__init__(rows)

@@ -1,4 +1,4 @@
-"""docs/reference/json.md names every key of every command's JSON, with its type, and no other."""
+"""docs/reference/json.md names every key of every command's JSON, with its type, and no others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dovetail.join.spark import SparkJoin
 from support.command import dovetail
 from support.pages import page
 from support.pipeline import without_spark
@@ -77,6 +78,25 @@ def after_a_transformation(folder: Path) -> Any:
     return dovetail("search", name, "--on", "name", "--by", "transform", "--index", folder / "idx", "--json").json
 
 
+def joins(folder: Path, index: Path) -> dict[str, Any]:
+    """A join of every method, with and without an index, of two tables and of more."""
+    names, keyed = list(two_files(folder)), keyed_files(folder)
+    flights = ("transport/flights.csv", "transport/planes.parquet", "--index", index)
+    asked = {
+        "equal": (*keyed[:2], "--on", "id=a", "--how", "outer", "-o", folder / "out.csv"),
+        "chosen": keyed[:2],
+        "transform": names,
+        "similar": (*names, "--by", "similar"),
+        "semantic": (*names, "--by", "semantic"),
+        "nothing": (names[0], keyed[2]),
+        "three tables": keyed,
+        "index": flights,
+        "index, similar": (*flights, "--by", "similar", "--on", "tailnum"),
+        "index, semantic": (*flights, "--by", "semantic", "--on", "tailnum"),
+    }
+    return {name: dovetail("join", *arguments, "--json").json for name, arguments in asked.items()}
+
+
 def fits(seen: str, stated: str) -> bool:
     return seen in stated.split(" or ") or (seen == "list" and stated.startswith("list of ")) or (
         seen == "integer" and stated == "number"
@@ -94,18 +114,12 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail search": dovetail(
                 "search", "transport/flights.csv", "--on", "tailnum", "--index", index, "--json"
             ).json,
-            "dovetail search --how transform": after_a_transformation(folder / "pair"),
-            "dovetail search --how semantic": dovetail(
+            "dovetail search --by transform": after_a_transformation(folder / "pair"),
+            "dovetail search --by semantic": dovetail(
                 "search", "geo/us-states.csv", "--by", "semantic", "--index", index, "--json"
             ).json,
-            "dovetail join": dovetail(
-                "join", "transport/flights.csv", "transport/planes.parquet", "--index", index, "--json"
-            ).json,
-            "dovetail join of two files": {
-                **dovetail("join", *two_files(folder), "--json").json,
-                "predicate": dovetail("join", *keyed_files(folder)[:2], "--json").json["predicate"],
-            },
-            "dovetail join of more files": dovetail("join", *keyed_files(folder), "--json").json,
+            "dovetail join": joins(folder, index),
+            "dovetail join --master": SparkJoin((("id", "a"),), "inner", 2, 3, 2, 2, 2, "out.parquet").report,
             "dovetail predicates": dovetail("predicates", *keyed_files(folder), "--json").json,
             "dovetail inds": dovetail("inds", index, "--json").json,
             "dovetail keys": dovetail("keys", index, "--json").json,
@@ -129,15 +143,41 @@ def test_every_section_is_compared(answers):
     assert sections() == list(answers)
 
 
-@pytest.mark.parametrize("section", sections())
-def test_keys_and_types(answers, section):
+def all_keys(section: str) -> dict[str, str]:
+    """The documented keys of a section, with those that it takes over from others."""
     stated = documented(section)
-    if "--how" in section:
+    if section.startswith("dovetail search --by"):
         stated |= documented("dovetail search")
-    if section == "dovetail search --how transform":
-        programs = documented("dovetail join of two files").items()
-        stated |= {f"hits[].{key}": kind for key, kind in programs if "program[]" in key}
+    if section == "dovetail search --by transform":
+        programs = documented("dovetail join").items()
+        stated |= {f"hits[].{key}": kind for key, kind in programs if key.startswith("programs[]")}
+    return stated
+
+
+@pytest.mark.parametrize("section", [section for section in sections() if section != "dovetail join"])
+def test_keys_and_types(answers, section):
+    stated = all_keys(section)
     seen = list(found(answers[section]))
     assert {key for key, _ in seen} == set(stated), section
     for key, type_name in seen:
         assert fits(type_name, stated[key]), f"{section}: {key} is a {type_name}, documented as {stated[key]}"
+
+
+def test_every_join_has_the_same_keys(answers):
+    stated = all_keys("dovetail join")
+    seen: set[str] = set()
+    for name, answer in answers["dovetail join"].items():
+        steps = [{**step, "output": None} for step in answer["steps"]]
+        for document in ({**answer, "steps": [{}] * len(steps)}, *steps):
+            assert list(document) == [key for key in stated if "." not in key], name
+            for key, type_name in found(document):
+                assert fits(type_name, stated[key]), f"{name}: {key} is a {type_name}, documented as {stated[key]}"
+                seen.add(key)
+    assert seen == set(stated)
+
+
+def test_an_explained_hit(sample_index):
+    arguments = ("transport/flights.csv", "--on", "tailnum", "--index", sample_index)
+    answer = dovetail("search", *arguments, "--explain", 1, "--json").json
+    hit = dovetail("search", *arguments, "--json").json["hits"][0]
+    assert {**answer, "explanation": ""} == {**hit, "explanation": ""}

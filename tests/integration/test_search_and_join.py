@@ -154,7 +154,7 @@ def test_a_hit_joins_another_table_than_was_searched_with(lake):
     assert lake.join(other, hit).frame["Name"].tolist() == ["France", "Italy"]
     with pytest.raises(UnknownName, match="no column"):
         hit.join(pd.DataFrame({"v": ["FR"]}))
-    with pytest.raises(InputError, match="joined alone"):
+    with pytest.raises(InputError, match=r"Use lake\.join"):
         lake.join(hit, "geo/countries.csv")
     with pytest.raises(InputError, match="needs a table"):
         lake.join(other)
@@ -191,12 +191,12 @@ def test_nothing_is_explained(lake):
     assert nothing._repr_html_() == f"<p>{nothing!r}</p>"
     high = lake.search(["CH", "DE", "qqq", "www"], on="values", threshold=0.9)
     assert repr(high).startswith(
-        "No column of the lake holds 90% of the values of values of query. The nearest: 3 columns"
+        "No column of the lake contains 90% of the values of values of query. The nearest: 3 columns"
     )
     assert len(high.nearest) == 3 and high.nearest[0].overlap == 2
     many = lake.search(["CH", "DE", "qqq", "www"], on="values", min_overlap=3)
     assert repr(many).startswith("No column of the lake shares 3 values with values of query. The nearest: 3 columns")
-    assert "no column to try" in repr(lake.search({"share": [0.25, 0.5, 0.75]}))
+    assert "no column to search with" in repr(lake.search({"share": [0.25, 0.5, 0.75]}))
 
 
 def test_command_line(sample_index, tmp_path, capsys):
@@ -232,7 +232,7 @@ def test_what_the_command_line_says_where_there_is_little(sample_index, tmp_path
     assert run([*command, "--on", "flag", "--fast", "--tables", "science/none.csv"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "The sketches find nothing.",
+        "The sketches found nothing.",
         "The exact answer:",
         "No table of the lake matches science/none.csv.",
     ]

@@ -1,4 +1,4 @@
-"""The verbs that write an index, for Python. They run on Spark, which is not even imported before they are called."""
+"""The functions that write an index. They run on Spark, which is imported only when they are called."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def index(
     embedder: str | None = None,
     abbreviations: str | Path | None = None,
 ) -> Report:
-    """Index the tables of `lake` (a folder, a glob or a file) into the folder `to`, or bring it up to date."""
+    """Index the tables of `lake` (a folder, a glob or a file) into the folder `to`, or bring that index up to date.
+
+    Returns a report: what the index holds now, what this run read, and which files were skipped and why.
+    """
     from dovetail._spark.session import LOCAL
     from dovetail.pipeline.run import Request, index_lake
     from dovetail.settings import Settings
@@ -48,14 +51,14 @@ def index(
 
 
 def remove(index: str | Path, *patterns: str) -> list[str]:
-    """Take the tables that match any of the globs out of the index; returns their ids."""
+    """Remove the tables that match any of the globs from the index. Returns their ids."""
     from dovetail.pipeline.maintain import remove_tables
 
     return remove_tables(Path(index), patterns)
 
 
 def compact(index: str | Path, *, settings: Mapping[str, int] | None = None, master: str | None = None) -> Compaction:
-    """Merge the small segments of the index, and free the space of removed tables."""
+    """Merge the small segments of the index and free the space of removed tables. Returns sizes before and after."""
     from dovetail._spark.session import LOCAL
     from dovetail.pipeline import maintain
     from dovetail.settings import Settings

@@ -1,4 +1,4 @@
-"""`dovetail.join` and `dovetail.predicates`: files and frames, no index."""
+"""`dovetail.join` and `dovetail.predicates`: join files and frames without an index."""
 
 from __future__ import annotations
 
@@ -32,34 +32,39 @@ def join(
     one_to_one: bool = False,
     suffix: str = SUFFIX,
     validate: str | None = None,
+    indicator: bool = False,
     seconds: float = SECONDS,
     max_rows: int = MAX_ROWS,
     max_growth: float = MAX_GROWTH,
 ) -> JoinResult:
-    """Join tables (paths or frames) that need not say how.
+    """Join two tables or more (paths, frames or dicts of columns), on columns that are named or found.
 
-    `on` names the columns: one name, a pair (mine, theirs), `"mine=theirs"`, or a list of these. Without it, the
-    columns whose equal values join best are found, by the preference `prefer`; where these say too little, a
-    transformation of one table's values into the other's key, or similar values. `by` allows one method only: equal,
-    transform, similar or semantic; or it is a transformation that was learned before.
+    Returns a `JoinResult`: `.frame` has the joined rows as the kind of frame that went in, `.report` how they joined.
 
-    With `by="similar"`, `equal` names columns that must be equal beside the similar ones, and several values may join
-    one key unless `one_to_one`. With `min_similarity` (0 to 1), every value joins its most similar one that is at
-    least so similar. More than two tables are joined on equal values.
+    `on` names the columns: one name, a pair (left, right), `"left=right"`, or a list of these; `left_on` and `right_on`
+    do the same. Without them, Dovetail looks for the columns whose equal values join best, as `prefer` ranks them; if
+    none are convincing, for a transformation of one table's values into the other's key; and then for similar values.
+    `by` restricts it to one method: `"equal"`, `"transform"`, `"similar"`, `"semantic"`, or a `Transformation`.
 
-    `seconds` bounds the search for columns. A join of more than `max_rows` rows is refused before it is made, and so
+    With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
+    `min_similarity` (0 to 1, also with `"semantic"`) joins each value with its most similar one, if it is at least that
+    similar. More than two tables are joined on equal values.
+
+    `validate` refuses a join of another cardinality (`"1:1"`, `"1:m"`, `"m:1"`); `suffix` is added to column names that
+    clash; `indicator` adds columns with the similarity and the origin (equal, transformed or similar) of each row.
+    `seconds` limits the search for columns. A join of more than `max_rows` rows is refused before it is made; so
     is one without `on` that gives more than `max_growth` rows for each row of the larger table.
     """
     request = JoinRequest(
-        paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate, seconds,
-        max_rows, max_growth,
+        paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate, indicator,
+        seconds, max_rows, max_growth,
     )  # fmt: skip
     tables = _tables(left, right, *more)
     return join_many(tables, request) if more else join_tables(tables[0], tables[1], request)
 
 
 def predicates(*tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
-    """The `k` best ways to join tables on equal values, with their scores, by a preference."""
+    """The `k` best sets of columns to join the tables on, best first, with their scores by the preference `prefer`."""
     return named_predicates(_tables(*tables), prefer, k, seconds)
 
 

@@ -1,4 +1,4 @@
-"""An open index, as Python sees it. Nothing here needs Spark or Java.
+"""An open index. Nothing here needs Spark or Java.
 
 Methods import what they need: no question needs the code of all answers.
 """
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Lake:
-    """One generation of an index: what is there stays there while this is open, whatever a writer does."""
+    """An open index: a snapshot of one generation, which later writes do not change."""
 
     def __init__(self, path: str | Path) -> None:
         self._snapshot: Snapshot = open_snapshot(Path(path))
@@ -58,7 +58,7 @@ class Lake:
         return self._snapshot.manifest.generation
 
     def tables(self, pattern: str = "*") -> Rows[TableLine]:
-        """One line for each table whose id matches the glob, by id."""
+        """One line for each table whose id matches the glob, sorted by id."""
         lines = []
         for segment in self.segments:
             rows = segment.catalog.tables.select(["table", "rows", "columns", "bytes", "error"]).to_pylist()
@@ -66,6 +66,7 @@ class Lake:
         return Rows(sorted((line for line in lines if matches(line.table, pattern)), key=lambda line: line.table))
 
     def table(self, name: str) -> Table:
+        """A table of the lake by its id, with its columns and their profiles."""
         segment, number = find_table(self.segments, name, "The index has no table")
         columns = segment.catalog.columns_of(number)
         rows = Rows(Column(name, column) for column in columns)
@@ -87,16 +88,17 @@ class Lake:
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
-        `on` names the column to join on, or several that must match together, row by row; without it every sensible
-        column is tried. With `threshold`, everything that holds at least this share of mine is found; else the `k` (10)
-        that hold most. Both are exact; with `fast` (one column) they come from sketches (LSH Ensemble), whose numbers
-        are exact but which may miss a hit.
+        Returns hits, best first, each with its evidence; `hit.explain()`, `hit.preview()` and `hit.join()` go on from
+        there. `on` names the column of `data` to join on, or several that must match together, row by row; without it,
+        every suitable column is tried. With `threshold`, all columns that contain at least this share of the values are
+        found; otherwise the `k` (10) that contain most. Both are exact. With `fast` (one column), they come from
+        sketches (LSH Ensemble), which may miss a hit; the numbers of each hit are exact all the same.
 
-        With `by="transform"`, tables are found that join after a transformation, which each hit has.
+        With `by="transform"`, a hit joins after a transformation, `hit.transformation`.
 
-        With `by="semantic"`, values match that are similar in spelling or meaning: at least `min_similarity` (0.94),
-        1 for equal values. Without `k` and `threshold`, every column in which 60 % of my rows have a match is found;
-        without `on`, for my column with most texts; `on="*"` tries each.
+        With `by="semantic"`, values match if they are similar in spelling or meaning: at least `min_similarity` (0.94;
+        1 means equal). Without `k` and `threshold`, all columns in which 60 % of the rows have a match are found.
+        Without `on`, the column with most texts is searched with; `on="*"` tries each.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
         from dovetail.search.planner import search
@@ -120,27 +122,28 @@ class Lake:
         one_to_one: bool = False,
         suffix: str = SUFFIX,
         validate: str | None = None,
+        indicator: bool = False,
         seconds: float = SECONDS,
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
     ) -> JoinResult:
-        """`data` joined with a table of the lake; the options are those of `dovetail.join`.
+        """Join `data` with a table of the lake. The options are those of `dovetail.join`.
 
-        `table` is its name or a hit; `lake.join(hit)` joins what was searched with. A hit joins on what the search
-        found, unless `on` or `by` say otherwise. `.frame` of the answer is of the kind that `data` is, `.table` an
-        Arrow table of text.
+        `table` is a table's name or a hit; `lake.join(hit)` joins the data that was searched with. A hit joins on what
+        the search found, unless `on`, `by` or `prefer` is given. Returns a `JoinResult`: `.frame` is the kind of frame
+        that `data` is, `.table` an Arrow table of text.
         """
         from dovetail.join.hits import join_hit, join_with_lake
 
         if isinstance(data, Hit):
             if table is not None or data.source is None:
-                raise InputError("A hit is joined alone, as lake.join(hit), or after a table, as lake.join(data, hit).")
+                raise InputError("Use lake.join(hit) to join the data that was searched with, or lake.join(data, hit).")
             data, table = data.source.data, data
         if table is None:
-            raise InputError("lake.join needs a table of the lake: its name, or a hit.")
+            raise InputError("lake.join needs a table of the lake: a name or a hit.")
         request = JoinRequest(
             paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate,
-            seconds, max_rows, max_growth,
+            indicator, seconds, max_rows, max_growth,
         )  # fmt: skip
         if isinstance(table, Hit):
             if request.on is None and by is None and prefer is None:
@@ -229,7 +232,7 @@ class Lake:
         return self._lake_keys
 
     def find(self, value: str) -> Rows[Occurrence]:
-        """Every column that holds the value, as the column's own type reads it."""
+        """Every column that contains the value, which is normalised by each column's own type; most rows first."""
         return Rows(
             sorted(
                 (hit for segment in self.segments for hit in _find_in(segment, value)),
@@ -250,11 +253,11 @@ class Lake:
         return Rows(sorted(found, key=lambda line: (line.table, line.column)))
 
     def skipped(self) -> list[Skipped]:
-        """The files that are in the catalog with an error instead of columns."""
+        """The files that could not be read as tables, each with the reason."""
         return failed_tables(self._snapshot)
 
     def info(self) -> dict[str, Any]:
-        """Generation, segments, sizes by index, settings, and the lake as a whole."""
+        """What `dovetail info --json` prints: generation, segments, sizes, settings, and totals of the lake."""
         from dovetail.indexes.frozen import frozen_settings
 
         manifest = self._snapshot.manifest
@@ -276,12 +279,12 @@ class Lake:
 
 
 def open(path: str | Path) -> Lake:
-    """Open the index at `path` for asking."""
+    """Open the index at `path`. Returns a `Lake`."""
     return Lake(path)
 
 
 def verify(path: str | Path) -> Verification:
-    """Read every byte of the index at `path` and check every cross-reference."""
+    """Read every byte of the index at `path` and check all references. Returns the problems that were found, if any."""
     from dovetail.indexes.verify import verify_index
 
     return verify_index(Path(path))

@@ -1,4 +1,4 @@
-"""Tables and columns of an open index, as Python sees them."""
+"""Tables and columns of an open index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True, repr=False)
 class Column:
-    """A column of a table, with its profile. `record` has all of it; `to_dict` has it as JSON."""
+    """A column of a table with its profile; `to_dict()` has all of it."""
 
     table: str
     record: ColumnRecord
@@ -53,7 +53,7 @@ class Column:
 
     @property
     def key(self) -> bool:
-        """Whether every row has a value, and no two the same."""
+        """Whether every row has a value and no value repeats."""
         return self.record.is_key
 
     @property
@@ -84,7 +84,7 @@ class Column:
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """A table of the lake, or a file that is not a table (then `error` says why)."""
+    """A table of the lake; or a file that is not a table, in which case `error` says why."""
 
     record: TableRecord
     columns: Rows[Column]
@@ -109,26 +109,28 @@ class Table:
         return self.record.error
 
     def column(self, name: str) -> Column:
+        """A column by its name."""
         for column in self.columns:
             if column.name == name:
                 return column
         raise UnknownName(unknown(f"{self.name} has no column", name, [column.name for column in self.columns]))
 
     def to_arrow(self) -> pa.Table:
-        """The rows, read from the table's file, with types where a column has one."""
+        """All rows, read from the table's file; columns of numbers, dates or booleans have such types."""
         return typed(self.open().text)
 
     def to_pandas(self) -> pd.DataFrame:
+        """All rows as a pandas frame."""
         return self.to_arrow().to_pandas()
 
     def head(self, rows: int = _HEAD) -> pd.DataFrame:
-        """The first rows."""
+        """The first rows as a pandas frame."""
         return typed(self.open().text.slice(0, rows)).to_pandas()
 
 
 @dataclass(frozen=True)
 class TableLine:
-    """One line of the list of tables."""
+    """One line of `lake.tables()`."""
 
     table: str
     rows: int
@@ -142,12 +144,12 @@ class TableLine:
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A column that holds a value."""
+    """A column that contains a value."""
 
     table: str
     column: str
     type: str
-    rows: int  # of the column that hold it
+    rows: int  # that contain it
 
     def to_dict(self) -> dict[str, Any]:
         return dict(vars(self))
@@ -155,7 +157,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class ColumnLine:
-    """A column found by its name."""
+    """A column that was found by its name."""
 
     table: str
     column: str

@@ -12,16 +12,16 @@ from dovetail.cli.options import arguments, index_option, json_option, split_ind
 from dovetail.cli.output import count, note, print_json, print_table
 
 
-@click.command("columns", short_help="Show the columns of a table and what is in them.")
+@click.command("columns", short_help="Profile the columns of a table.")
 @arguments("TABLE")
 @index_option
 @json_option
 def columns_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
-    """Show the columns of TABLE and what is in them.
+    """Profile the columns of TABLE.
 
-    Nulls, distinct values and uniqueness are counted after normalisation, as a join would see them. A column is a
-    key where every row has a value and no two have the same. Length is the mean and the greatest number of
-    characters. The last column shows the most frequent values with their rows, or the first where none repeats.
+    Nulls, distinct values and uniqueness are counted after normalisation, as a join would see them. A column is a key
+    if every row has a value and no value repeats. Length is the mean and the maximum number of characters. The last
+    column shows the most frequent values with their numbers of rows, or the first values if none repeats.
 
     \b
     Example:
@@ -32,7 +32,7 @@ def columns_command(arguments: tuple[str, ...], index: Path | None, as_json: boo
     if as_json:
         print_json(found.columns.to_dicts())
     elif found.error:
-        click.echo(f"{found.name} is in the index as a skipped file: {found.error}.")
+        click.echo(f"{found.name} was skipped: {found.error}.")
     else:
         ragged = f" ({count(found.record.ragged_rows, 'ragged row')})" if found.record.ragged_rows else ""
         note(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")

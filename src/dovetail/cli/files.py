@@ -42,7 +42,7 @@ def check_output(output: Path, inputs: Sequence[str]) -> None:
     if str(output) == STANDARD:
         return
     if output.suffix not in WRITERS:
-        raise InputError(f"Cannot write {output.suffix or 'a file without suffix'}: use {', '.join(WRITERS)} or -.")
+        raise InputError(f"Cannot write {output.suffix or 'a file without suffix'}; use {', '.join(WRITERS)} or -.")
     check_place(output)
     if any(Path(each).exists() and output.exists() and output.samefile(each) for each in inputs):
         raise InputError(f"{output} is one of the files to join; write to another.")
@@ -63,7 +63,7 @@ def print_rows(table: pa.Table, as_lines: bool) -> None:
 def from_standard_input(*tables: str) -> Iterator[list[str]]:
     """The names of tables, with `-` replaced by a file that holds what standard input has."""
     if tables.count(STANDARD) > 1:
-        raise InputError("Standard input can be only one of the tables.")
+        raise InputError("Only one table can come from standard input.")
     if STANDARD not in tables:
         yield list(tables)
         return

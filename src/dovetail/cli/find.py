@@ -14,20 +14,20 @@ from dovetail.errors import InputError
 from dovetail.results import Rows
 
 
-@click.command("find", short_help="Show where a value occurs, or which columns have a name.")
+@click.command("find", short_help="Find a value, or columns by name.")
 @arguments("[VALUE]")
 @index_option
-@click.option("--column", "pattern", metavar="PATTERN", help="Find columns by name (a glob) instead of a value.")
+@click.option("--column", "pattern", metavar="PATTERN", help="Find columns by name (a glob).")
 @click.option(
     "-k", type=click.IntRange(min=1), default=50, show_default=True,
     help="How many lines to print; --json prints all.",
 )  # fmt: skip
 @json_option
 def find_command(arguments: tuple[str, ...], index: Path | None, pattern: str | None, k: int, as_json: bool) -> int:
-    """Show where VALUE occurs in INDEX, or which columns have a name.
+    """Show where VALUE occurs in INDEX, or with --column, which columns have a name.
 
-    VALUE is read as each column reads its own: in a column of numbers 7.0 finds 7, and case does not matter in text.
-    A value that begins with a hyphen needs two before it: dovetail find ./idx -- -5
+    VALUE is normalised by each column's type: in a column of numbers, 7.0 finds 7; in text, case does not matter.
+    Put -- before a value that begins with a hyphen: dovetail find ./idx -- -5
 
     \b
     Example:
@@ -46,7 +46,7 @@ def find_command(arguments: tuple[str, ...], index: Path | None, pattern: str | 
         return 0 if found else 1
     if not found:
         if value is not None:
-            click.echo(f"No column of {folder} holds {value!r}.")
+            click.echo(f"No column of {folder} contains {value!r}.")
         else:
             click.echo(f"No column of {folder} is called {pattern!r}.{wider(str(pattern), lake.find_columns)}")
         return 1

@@ -13,6 +13,7 @@ from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_in
 from dovetail.cli.join_report import report_lines
 from dovetail.cli.options import index_option, json_option
 from dovetail.cli.output import count, print_json, print_table
+from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.request import ALIASES, KINDS, MAX_GROWTH, MAX_ROWS, METHODS, SECONDS, SUFFIX, VALIDATIONS
@@ -20,56 +21,59 @@ from dovetail.join.result import JoinResult
 from dovetail.transform.transformation import Transformation
 
 
-@click.command("join", short_help="Join two tables, or more, and say how.")
+@click.command("join", short_help="Join two tables or more.")
 @click.argument("left")
 @click.argument("right")
 @click.argument("more", nargs=-1)
 @index_option
-@click.option("--on", metavar="MINE=THEIRS,…", help="The columns to join on; without it, the best are found.")
-@click.option("--left-on", metavar="COLUMN,…", help="The columns of LEFT to join on, with --right-on.")
-@click.option("--right-on", metavar="COLUMN,…", help="The columns of RIGHT to join on, with --left-on.")
+@click.option("--on", metavar="LEFT=RIGHT,…", help="The columns to join on. Default: the best that are found.")
+@click.option("--left-on", metavar="COLUMN,…", help="The columns of LEFT to join on; needs --right-on.")
+@click.option("--right-on", metavar="COLUMN,…", help="The columns of RIGHT to join on; needs --left-on.")
 @click.option(
     "--how", type=click.Choice([*KINDS, *ALIASES]), default=KINDS[0], show_default=True, help="The kind of join."
 )
-@click.option("--by", type=click.Choice(METHODS), help="The method; without it, the values decide.")
+@click.option("--by", type=click.Choice(METHODS), help="The method. Default: what the values suggest.")
 @click.option(
     "--prefer",
     type=click.Choice(list(PREFERENCES)),
-    help="What the best columns of equal values are; without it a key, where the values show one.",
+    help="Which columns of equal values are best. Default: key. See: dovetail predicates --help",
 )
 @click.option(
     "--min-similarity",
     type=float,
     metavar="NUMBER",
-    help="With --by similar or semantic: join every value with its most similar one, if at least so similar (0 to 1).",
+    help="With --by similar or semantic: join each value with its most similar one, if at least this similar (0 to 1).",
 )
-@click.option("--one-to-one", is_flag=True, help="With --by similar: no two values may join the same one.")
-@click.option("--equal", metavar="MINE=THEIRS", help="With --by similar: columns that must be equal as well.")
-@click.option("--suffix", default=SUFFIX, show_default=True, help="Added to columns of RIGHT that LEFT has too.")
-@click.option("--validate", type=click.Choice(list(VALIDATIONS)[:4]), help="Refuse a join of another cardinality.")
-@click.option("--seconds", type=float, default=SECONDS, show_default=True, help="The most time to look for columns.")
-@click.option("--max-rows", type=int, default=MAX_ROWS, show_default=True, help="Refuse a join of more rows.")
+@click.option("--one-to-one", is_flag=True, help="With --by similar: join each key with at most one value.")
+@click.option("--equal", metavar="LEFT=RIGHT", help="With --by similar: columns that must also be equal.")
+@click.option("--suffix", default=SUFFIX, show_default=True, help="Appended to names of RIGHT that LEFT has too.")
+@click.option("--validate", type=click.Choice(list(VALIDATIONS)[:4]), help="Refuse a join with another cardinality.")
+@click.option("--indicator", is_flag=True, help="Add columns with the similarity and the origin of each joined row.")
+@click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search for columns.")
+@click.option("--max-rows", type=int, default=MAX_ROWS, show_default=True, help="Refuse a join with more rows.")
 @click.option(
     "--max-growth", type=float, default=MAX_GROWTH, show_default=True,
-    help="Without --on: refuse a join with more rows than this for each row of the larger table.",
+    help="Without --on: refuse a join with more than this many rows for each row of the larger table.",
 )  # fmt: skip
 @click.option(
     "--pairs",
     type=click.Path(path_type=Path),
-    help="Write the joined row numbers, from 0, with similarity and origin, as CSV.",
+    help="Write the joined pairs of row numbers (from 0) with similarity and origin, as CSV.",
 )
-@click.option("--save", type=click.Path(path_type=Path), help="Write the transformation that was learned, as JSON.")
-@click.option("--program", type=click.Path(path_type=Path), help="Join by the transformation in this file.")
-@click.option("--explain", is_flag=True, help="Show the transformation as Python and SQL, and the join as SQL.")
+@click.option("--save", type=click.Path(path_type=Path), help="Save the learned transformation as JSON.")
+@click.option("--program", type=click.Path(path_type=Path), help="Join by a transformation that was saved with --save.")
+@click.option("--explain", is_flag=True, help="Show the transformation in Python and SQL, and the join in SQL.")
 @click.option(
-    "--master", metavar="URL", help="Join two files that do not fit into memory on this Spark master, with --on and -o."
+    "--master",
+    metavar="URL",
+    help="Join two files that do not fit in memory on this Spark master; needs --on and -o.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, allow_dash=True),
-    help=f"Write to a file ({', '.join(WRITERS)}), or with - to standard output, as CSV.",
+    help=f"Write the rows to a file ({', '.join(WRITERS)}), or to standard output as CSV (-).",
 )  # fmt: skip
 @click.option("--csv", "as_csv", is_flag=True, help="Print all rows as CSV.")
-@click.option("--nl", "as_lines", is_flag=True, help="Print all rows as JSON, one to a line.")
+@click.option("--nl", "as_lines", is_flag=True, help="Print all rows as JSON lines.")
 @json_option
 def join_command(
     left: str,
@@ -93,10 +97,11 @@ def join_command(
 ) -> int:
     """Join LEFT with RIGHT, and with MORE.
 
-    Each is a file, - for standard input, or with an index a table of the lake. Without --on and --by the values
-    decide: columns of equal values; else a transformation of one table's columns into the key of the other (Auto-Join),
-    with similar values for the rows that it leaves; else similar values alone. More than two tables are joined on equal
-    values. Exits with 1 where nothing joins.
+    Each is a file or - for standard input. With an index, LEFT and RIGHT may be tables of the lake.
+
+    Without --on and --by, the values decide: on columns with equal values; if none are convincing, on a transformation
+    of one table's columns into the key of the other (Auto-Join), with similar values for the remaining rows; or on
+    similar values alone. More than two tables are joined on equal values. The exit code is 1 if nothing joins.
 
     \b
     Example:
@@ -119,7 +124,9 @@ def join_command(
     options["equal"] = _pair(options["equal"])
     options |= {"on": on, "left_on": _names(left_on), "right_on": _names(right_on), "how": how}
     with from_standard_input(left, right, *more) as tables:
-        joined = _joined(index, tables, options)
+        with long_question() as progress:
+            progress("joining", 0, 0)
+            joined = _joined(index, tables, options)
         if save:
             _save(joined, save)
         if pairs:
@@ -143,13 +150,13 @@ def join_command(
 
 
 def _joined(index: Path | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
-    """The lake's table where there is an index and RIGHT is no file, so that DOVETAIL_INDEX does not get in the way."""
+    """With the lake's table if there is an index and RIGHT is not a file: DOVETAIL_INDEX may be set at any time."""
     if index is None or (len(tables) == 2 and Path(tables[1]).is_file()):
         return join(*tables, **options)
     from dovetail.api.lake import Lake
 
     if len(tables) > 2:
-        raise InputError("With an index, two tables are joined.")
+        raise InputError("With an index, only two tables can be joined.")
     return Lake(index).join(*tables, **options)
 
 
@@ -163,9 +170,9 @@ def _names(written: str | None) -> list[str] | None:
 
 
 def _save(joined: JoinResult, path: Path) -> None:
-    """What was joined is not lost where nothing was learned: it is said, and the join goes on."""
+    """Say so if nothing was learned, and go on: the join must not be lost."""
     if joined.transformation is None:
-        click.echo(f"{path} is not written: no transformation was learned.", err=True)
+        click.echo(f"{path} was not written: no transformation was learned.", err=True)
     else:
         joined.transformation.save(path)
 

@@ -1,11 +1,11 @@
-"""What `dovetail join` says about a join."""
+"""What `dovetail join` prints about a join."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dovetail.join.result import JoinResult
-from dovetail.transform.explain import explained, in_words
+from dovetail.transform.explain import explained
 
 _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 
@@ -22,14 +22,14 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
         yield from _program_lines(joined, explain)
     for side, values in (("left", joined.unmatched_left), ("right", joined.unmatched_right)):
         if values:
-            yield f"Not matched on the {side}: {', '.join(values)}"
+            yield f"Not matched on the {side}: {'; '.join(values)}"
     if explain:
         yield f"SQL:\n{joined.sql or 'No short query gives the same rows.'}"
 
 
 def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     if joined.transformation and joined.transformation.key:
-        yield f"Of the other table's key is taken: {in_words(joined.transformation.key)}"
+        yield f"Part of the other table's key that is used: {joined.transformation.key.words}"
     for number, program in enumerate(joined.programs, start=1):
         title = f"Program {number} of {len(joined.programs)}" if len(joined.programs) > 1 else "Program"
         texts = explained(program)
@@ -41,6 +41,6 @@ def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
 def _step_lines(joined: JoinResult) -> Iterator[str]:
     for step in joined.steps:
         matched = (
-            f"{step.matched_right:,} of {step.right.rows:,} rows match {step.matched_left:,} of the {step.left.rows:,}"
+            f"{step.matched_right:,} of {step.right.rows:,} rows match {step.matched_left:,} of {step.left.rows:,}"
         )
-        yield f"  {step.right.name}: {matched} before on {step.condition}, {step.cardinality}."
+        yield f"  + {step.right.name} on {step.condition}: {matched} before, {step.cardinality}."

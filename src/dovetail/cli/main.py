@@ -20,17 +20,17 @@ INTERRUPTED = 130
 
 VERBS = {
     "index": "Index a lake, or bring its index up to date.",
-    "search": "Find the tables that join with mine.",
-    "join": "Join two tables, or more, and say how.",
-    "predicates": "The best ways to join files on equal values.",
+    "search": "Find the tables that join with a table of yours.",
+    "join": "Join two tables or more.",
+    "predicates": "Rank the columns on which files join.",
     "inds": "Find which columns are included in which.",
     "keys": "Find which columns are likely keys and foreign keys, and why.",
     "path": "Find how two tables can be joined over others.",
-    "graph": "Show what hangs together in the lake, and write the join graph.",
+    "graph": "Show which tables are connected, and write the join graph.",
     "info": "Show what an index is made of.",
-    "tables": "List the tables, one line each.",
-    "columns": "Show the columns of a table and what is in them.",
-    "find": "Show where a value occurs, or which columns have a name.",
+    "tables": "List the tables of an index.",
+    "columns": "Profile the columns of a table.",
+    "find": "Find a value, or columns by name.",
     "verify": "Check every checksum and every cross-reference.",
     "remove": "Take tables out of an index.",
     "compact": "Merge segments and free the space of removed tables.",
@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return load(cmd_name) if cmd_name in VERBS else None
+        return load(cmd_name) if cmd_name in VERBS else super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -23,7 +23,7 @@ index_option: Callable[[Command], Command] = click.option(
     "--index",
     type=click.Path(path_type=Path),
     envvar=INDEX_VARIABLE,
-    help=f"The index; the environment variable {INDEX_VARIABLE} by default.",
+    help=f"The index. Default: the environment variable {INDEX_VARIABLE}.",
 )
 
 
@@ -41,7 +41,7 @@ def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] =
     most = len(names) if not any(name.rstrip("]").endswith("...") for name in names) else len(given)
     if index is None or len(given) > most or (given and is_index(Path(given[0]))):
         if not given:
-            raise InputError(f"No index is named: give its folder first, or set {INDEX_VARIABLE}.")
+            raise InputError(f"No index given: name its folder first, use --index, or set {INDEX_VARIABLE}.")
         index, given = Path(given[0]), given[1:]
     if len(given) < least:
         required = [name for name in names if not name.startswith("[")]
@@ -53,7 +53,7 @@ def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] =
 
 def need_index(index: Path | None) -> Path:
     if index is None:
-        raise InputError(f"No index is named: use --index, or set {INDEX_VARIABLE}.")
+        raise InputError(f"No index given: use --index, or set {INDEX_VARIABLE}.")
     return index
 
 

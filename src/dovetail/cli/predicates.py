@@ -10,44 +10,44 @@ from dovetail.api.join import predicates
 from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import json_option
 from dovetail.cli.output import print_json, print_table
+from dovetail.cli.progress import long_question
 from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
 from dovetail.join.request import SECONDS
 
 
-@click.command("predicates", short_help="The best ways to join files on equal values.")
+@click.command("predicates", short_help="Rank the columns on which files join.")
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--prefer",
     type=click.Choice(list(PREFERENCES)),
     default=DEFAULT,
     show_default=True,
-    help="What the best is: " + "; ".join(f"{each.name}: {each.wants}" for each in PREFERENCES.values()) + ".",
+    help="What counts as best: " + "; ".join(f"{each.name}: {each.wants}" for each in PREFERENCES.values()) + ".",
 )
-@click.option("-k", default=5, show_default=True, help="How many.")
-@click.option("--seconds", type=float, default=SECONDS, show_default=True, help="The most to spend.")
+@click.option("-k", default=5, show_default=True, help="How many predicates to list.")
+@click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search.")
 @json_option
 def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: float, as_json: bool) -> int:
-    """The best predicates to join two FILES or more on, by a preference, with their scores. Exit code 1 without any.
+    """List the best predicates for joining two FILES or more on equal values, with their scores by a preference.
 
-    A predicate is a set of pairs of columns whose values must be equal, with every pair that then holds anyway.
+    A predicate is a set of pairs of columns whose values must be equal. It includes every pair that is equal in all
+    joined rows anyway. The exit code is 1 if there are no predicates.
 
     \b
     Example:
       dovetail predicates people.csv orders.csv --prefer compact -k 3
     """
-    with from_standard_input(*files) as tables:
+    with from_standard_input(*files) as tables, long_question() as progress:
+        progress("comparing columns", 0, 0)
         found = predicates(*tables, prefer=prefer, k=k, seconds=seconds)
     if as_json:
         listed = [predicate.to_dict() for predicate in found.predicates]
         print_json({"prefer": found.prefer, "complete": found.complete, "predicates": listed})
     elif not len(found):
-        click.echo("Nothing joins: no columns of equal values connect the tables.")
+        click.echo("Nothing joins. No columns with equal values connect the tables.")
     else:
-        rows = [
-            [f"{each.score:,.6g}", f"{each.joined.rows:,}", each.written([Path(file).stem for file in files])]
-            for each in found.predicates
-        ]
-        print_table([found.prefer, "joined rows", "predicate"], rows, (found.prefer, "joined rows"))
+        headings, rows = found.shown([Path(file).stem for file in files])
+        print_table(headings, rows, headings[:2])
         if not found.complete:
-            click.echo(f"The {seconds:g} seconds were over before all others were ruled out.")
+            click.echo(f"The search stopped after {seconds:g} seconds; there may be better predicates.")
     return 0 if len(found) else 1

@@ -12,32 +12,33 @@ from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import index_option, json_option, need_index
 from dovetail.cli.output import note, print_json, print_table
+from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.request import METHODS
 from dovetail.search.semantic.hit import SemanticHit, write_mapping
 
 
-@click.command("search", short_help="Find the tables that join with mine.")
+@click.command("search", short_help="Find the tables that join with a table of yours.")
 @click.argument("query")
 @index_option
 @click.option(
-    "--on", metavar="COLUMN,…", help="The column of mine to join on, or several together; without it, each is tried."
+    "--on", metavar="COLUMN,…", help="The column of QUERY to join on, or several together. Default: each is tried."
 )
 @click.option("--by", type=click.Choice(METHODS), default=METHODS[0], show_default=True, help="The method.")
-@click.option("--threshold", metavar="SHARE", help="Every column that holds at least this share of mine, e.g. 0.7.")
+@click.option("--threshold", metavar="SHARE", help="Find all columns that contain this share of the values, e.g. 0.7.")
 @click.option(
-    "--min-similarity", metavar="NUMBER", help="With --by semantic: how similar values must be; 0.94 without it."
+    "--min-similarity", metavar="NUMBER", help="With --by semantic: how similar values must be. Default: 0.94."
 )
 @click.option(
-    "--mapping", type=click.Path(path_type=Path), help="With --by semantic: write which values match, as CSV."
+    "--mapping", type=click.Path(path_type=Path), help="With --by semantic: write the matching values as CSV."
 )
-@click.option("-k", "k", type=int, help="How many hits; 10 without it.")
-@click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose path matches. May be repeated.")
-@click.option("--min-overlap", default=1, show_default=True, help="The least number of common values.")
-@click.option("--include-self", is_flag=True, help="Let my own table be a hit, where it is in the lake.")
-@click.option("--fast", is_flag=True, help="Answer from sketches first, which may miss some; then the exact answer.")
-@click.option("--explain", type=int, metavar="RANK", help="Say why the hit with this rank is one.")
+@click.option("-k", "k", type=int, help="How many hits to find. Default: 10.")
+@click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose id matches. May be repeated.")
+@click.option("--min-overlap", default=1, show_default=True, help="The smallest number of common values.")
+@click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
+@click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
+@click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
 @json_option
 def search_command(
     query: str,
@@ -57,13 +58,18 @@ def search_command(
 ) -> int:
     """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
 
-    By default the columns that share most values are found (JOSIE); with --threshold all that hold a share of mine.
-    Several columns, with commas, must match together, row by row, in whichever columns of a table (MATE).
-    With --by transform, tables are found whose values can be made of mine, or mine of theirs, by a program that is
-    learned (Auto-Join): first and last names that are e-mail addresses there.
-    With --by semantic, values match that are similar in spelling or meaning (PEXESO): all columns are found in which
-    60 % of my rows have a match, or what --threshold or -k say; numbers and short codes only match their equals.
-    --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json it gives only that.
+    By default, the columns that share most values with QUERY are found (JOSIE); with --threshold, all columns that
+    contain at least that share of its values. Several columns, separated by commas, must match together, row by row
+    (MATE).
+
+    With --by transform, tables are found that join after a transformation, which is learned (Auto-Join): from first and
+    last names to e-mail addresses, for example.
+
+    With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
+    60 % of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
+
+    --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
+    The exit code is 1 if nothing is found.
 
     \b
     Example:
@@ -76,19 +82,22 @@ def search_command(
         raise InputError("--mapping needs --by semantic.")
     folder = need_index(index)
     with from_standard_input(query) as (data,):
-        search = functools.partial(
-            Lake(folder).search,
-            data,
-            on,
-            k,
-            by=by,
-            min_similarity=min_similarity,
-            threshold=threshold,
-            tables=tables,
-            min_overlap=min_overlap,
-            include_self=include_self,
-        )
-        hits = search(fast=fast)
+        with long_question() as progress:
+            progress("searching", 0, 0)
+            search = functools.partial(
+                Lake(folder).search,
+                data,
+                on,
+                k,
+                by=by,
+                min_similarity=min_similarity,
+                threshold=threshold,
+                tables=tables,
+                min_overlap=min_overlap,
+                include_self=include_self,
+            )
+            hits = search(fast=fast)
+            exact = search() if fast and not (as_json or explain is not None) else hits
         if mapping:
             write_mapping(hits, mapping)
         if explain is not None:
@@ -96,7 +105,7 @@ def search_command(
         elif as_json:
             print_json(hits.to_json())
         elif fast:
-            hits = _refined(hits, search(), query, folder)
+            hits = _refined(hits, exact, query, folder)
         else:
             _say(hits, query, folder)
     return 0 if hits else 1
@@ -120,12 +129,12 @@ def _say(hits: Hits, query: str, index: Path) -> None:
 
 
 def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:
-    """Say what the sketches found and what the exact answer changes; return the latter."""
+    """Print what the sketches found, then the exact answer if it differs; returns the latter."""
     pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (sketched, exact)]
     if sketched:
         _print(sketched)
     else:
-        click.echo("The sketches find nothing.")
+        click.echo("The sketches found nothing.")
     if sketched and pairs[0] == pairs[1]:
         click.echo(f"The exact answer is the same.\n{_next(query, index, exact[0])}")
     else:
@@ -136,7 +145,7 @@ def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:
 
 def _chosen(hits: Hits, rank: int) -> Hit:
     if not 1 <= rank <= len(hits):
-        raise InputError(f"There is no hit {rank}: the search found {len(hits)}.")
+        raise InputError(f"There is no hit {rank}; the search found {len(hits)}.")
     return hits[rank - 1]
 
 
@@ -157,7 +166,7 @@ def _next(query: str, index: Path, hit: Hit) -> str:
 
 
 def _hint(hits: Hits) -> str:
-    """How to see what was not good enough."""
+    """How to see the nearest matches."""
     if hits.by == "semantic":
         return "\nTry a lower --threshold, or a lower --min-similarity (at least 0.9)."
     least = min((hit.overlap for hit in hits.nearest), default=0)

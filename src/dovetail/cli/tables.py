@@ -11,13 +11,13 @@ from dovetail.cli.options import arguments, index_option, json_option, split_ind
 from dovetail.cli.output import print_json, print_table, size, wider
 
 
-@click.command("tables", short_help="List the tables, one line each.")
+@click.command("tables", short_help="List the tables of an index.")
 @arguments("[GLOB]")
 @index_option
-@click.option("--skipped", is_flag=True, help="Only files that are not tables, with the reason.")
+@click.option("--skipped", is_flag=True, help="List only skipped files, with the reason.")
 @json_option
 def tables_command(arguments: tuple[str, ...], index: Path | None, skipped: bool, as_json: bool) -> int:
-    """List the tables of INDEX, one line each.
+    """List the tables of INDEX, or those whose id matches GLOB, one line each.
 
     \b
     Example:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail._compile import compiled
+from dovetail._search_kernels import gallop
 from dovetail._types import Array
 
 _FAR = 16  # a list this many times longer than the candidates is searched, not read; set by hand
@@ -135,17 +136,7 @@ def _search_each(
     low = start
     for k in range(held):
         wanted = candidates[k]
-        step = 1
-        while low + step < stop and lists[low + step] < wanted:
-            low += step
-            step *= 2
-        high = min(low + step, stop)
-        while low < high:
-            middle = (low + high) >> 1
-            if lists[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
+        low = gallop(lists, low, stop, wanted)
         lost = missed[k] + (0 if low < stop and lists[low] == wanted else weight)
         candidates[kept], missed[kept] = wanted, lost
         kept += lost <= budget

@@ -1,1 +1,1 @@
-"""Join: the joined table, by the same normaliser as search, so that the rows are those that search promised."""
+"""Joins tables, with the same normaliser as search: a join delivers the rows that search promised."""

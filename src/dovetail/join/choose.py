@@ -1,7 +1,7 @@
-"""Joins two tables by the method and the columns that are named, or else by those that the values suggest.
+"""Joins two tables by the method and columns that are named, or else by those that the values suggest.
 
-Equal columns come first; where they say too little, a transformation of one table's values into the other's key, with
-similarity for the rows that it leaves, or similarity alone.
+Equal columns come first. If they are not convincing: a transformation of one table's values into the other's key, with
+similarity for the rows that it leaves; or similarity alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dovetail.errors import InputError
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.execute import execute
-from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys, with_similar
+from dovetail.join.keys import SIMILAR, TextRows, equal_keys, no_keys, similar_keys, transformed_keys, with_similar
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
@@ -34,7 +34,7 @@ Texts = dict[str, list[str | None]]
 
 
 def join_tables(left: InputTable, right: InputTable, request: JoinRequest, space: Space | None = None) -> JoinResult:
-    """Two tables joined. `space` has the vectors for `by="semantic"`."""
+    """Join two tables. `space` makes the vectors for `by="semantic"`."""
     begun = time.perf_counter()
     return replace(_Join(left, right, request, space).run(), seconds=round(time.perf_counter() - begun, 3))
 
@@ -80,9 +80,10 @@ class _Join:
 
     def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
         pairs = [(pair.left, pair.right) for pair in best.pairs]
-        late = "" if found.complete else f" The {self.request.seconds:g} seconds were over; there may be a better way."
         why = _why_equal(best, found.prefer if self.request.prefer else None)
-        result = self._equal(pairs, why + late)
+        if not found.complete:
+            why += f" The search stopped after {self.request.seconds:g} seconds; there may be better columns."
+        result = self._equal(pairs, why)
         return replace(result, prefer=found.prefer, score=best.score, complete=found.complete)
 
     def _equal(self, pairs: list[Pair], why: str) -> JoinResult:
@@ -90,7 +91,7 @@ class _Join:
         return replace(execute(self.left, self.right, keys, self.request, "equal", _columns(pairs)), why=why)
 
     def _written_differently(self, best: NamedPredicate | None) -> JoinResult:
-        """By a transformation, and by similarity for what that leaves, or by similarity alone."""
+        """By a transformation, with similarity for the rows that it leaves; or by similarity alone."""
         way = self._learned(None)
         if way is None:
             return self._similar(None, _LEAST_SIMILAR)
@@ -104,8 +105,13 @@ class _Join:
         columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
         by = "equal" if way.is_identity else "transform"
         result = execute(self.left, self.right, keys, self.request, by, columns)
-        equal = f"Equal values match {max(best.joined.matched):,} rows ({best})" if best else "No values are equal"
-        why = f"{equal}; {'this key' if way.is_identity else 'the transformation'} matches {max(result.matched):,}."
+        equal = "No values are equal"
+        if best:
+            rows = max(best.joined.matched)
+            equal = f"Equal values match {rows:,} {'row' if rows == 1 else 'rows'} ({best})"
+        key = "this key" if way.is_identity else "the transformation"
+        matches = "and similar values match" if result.pairs_by(SIMILAR) else "matches"
+        why = f"{equal}; {key} {matches} {max(result.matched):,} rows."
         return replace(result, why=why, transformation=None if way.is_identity else way)
 
     def _learned(self, on: list[Pair] | None) -> Transformation | None:
@@ -117,21 +123,21 @@ class _Join:
         found = discover(mine, theirs, deadline=self._deadline) or discover_composite(mine, theirs, self._deadline)
         return None if found is None else Transformation(found.programs, found.reversed, found.target, found.key)
 
-    def _by_program(self, way: Transformation, why: str = "A transformation was asked for.") -> JoinResult:
+    def _by_program(self, way: Transformation, why: str = "The method was given.") -> JoinResult:
         keys = transformed_keys(self.left, self.right, way)
         columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
         result = execute(self.left, self.right, keys, self.request, "transform", columns)
         return replace(result, why=why, transformation=way)
 
     def _similar(self, on: list[Pair] | None, least: float = 0.0) -> JoinResult:
-        """By similarity alone. Less than a share of `least` of the source's values may be chance: nothing joins."""
+        """By similarity alone; nothing joins if less than the share `least` of the source's values has a match."""
         texts = [
             {name: table.values(name) for name in table.names if named or table.column(name).is_text}
             for table, named in ((self.left, on), (self.right, on))
         ]
         compared = choose_columns(*texts) if on is None else _as_compared(texts, on)
         if compared is None:
-            return self._nothing("similar", "No columns of text correspond.")
+            return self._nothing("similar", "No text columns correspond.")
         source, target = texts[::-1] if compared.reversed else texts
         blocks = self._blocks(compared.reversed)
         values = TextRows.of_rows(together(source, compared.source), blocks[0])
@@ -141,14 +147,14 @@ class _Join:
         if matched < least * len(values.texts):
             return self._nothing("similar", "There are no equal, transformed or similar values.")
         columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-        why = "Similar values were asked for."
+        why = "The method was given."
         if self.request.by is None:
             values_matched = f"{matched:,} of {len(values.texts):,} values are similar to one on the other side"
             why = f"No equal columns and no transformation join enough rows; {values_matched}."
         return replace(execute(self.left, self.right, found, self.request, "similar", columns), why=why)
 
     def _blocks(self, turned: bool) -> tuple[Array | None, Array | None]:
-        """What must be equal beside the similar values, of each row of the source and of the target."""
+        """The number of the block of each row of the source and of the target: only rows of one block join."""
         if self.request.equal is None:
             return None, None
         equal = self.request.equal
@@ -158,13 +164,13 @@ class _Join:
 
     def _semantic(self, on: list[Pair] | None) -> JoinResult:
         if on is not None and len(on) > 1:
-            raise InputError("By meaning, one pair of columns is joined on; `on` names several.")
+            raise InputError("`by='semantic'` joins on one pair of columns; `on` names several.")
         found = semantic_keys(self.left, self.right, on[0] if on else None, self.space, self.request.min_similarity)
         if found is None:
-            return self._nothing("semantic", "No columns of text have near values.")
+            return self._nothing("semantic", "No text columns have similar values.")
         pair, keys = found
         result = execute(self.left, self.right, keys, self.request, "semantic", _columns([pair]))
-        return replace(result, why="Values of similar spelling or meaning were asked for.")
+        return replace(result, why="The method was given.")
 
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
@@ -185,11 +191,11 @@ def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _why_equal(best: NamedPredicate, prefer: str | None) -> str:
     """The numbers that decided."""
     if prefer:
-        return f"No other columns do better by {prefer}: {best.score:g}."
+        return f"These columns score best by {prefer}: {best.score:g}."
     (mine, theirs), (left, right) = best.joined.matched, best.joined.sizes
-    rows = f"{mine:,} of {left:,} rows on the left and {theirs:,} of {right:,} on the right have an equal partner"
+    rows = f"{mine:,} of {left:,} rows on the left and {theirs:,} of {right:,} on the right have a match"
     if best.is_key:
         return f"One side is a key: {rows}."
     if best.is_convincing:
         return f"Nearly all rows match: {rows}."
-    return f"Nothing joins more: {rows}."
+    return f"No other columns match more: {rows}."

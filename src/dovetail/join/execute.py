@@ -23,10 +23,10 @@ def execute(
     columns: tuple[tuple[str, ...], tuple[str, ...]],
     first: int | None = None,
 ) -> JoinResult:
-    """Join the rows that have the same key; `columns` of both tables decided on the keys.
+    """Join the rows with the same key, which comes from `columns` of both tables.
 
-    With `first`, only so many rows are made. Groups are counted before anything is joined: a join of more than
-    `max_rows` rows is refused, and one that was not asked for by its columns where it multiplies rows.
+    With `first`, only so many rows are made. Keys are counted before anything is joined: a join of more than `max_rows`
+    rows is refused, and so is one on columns that were not named if it multiplies rows (`max_growth`).
     """
     mine, theirs = keys.left, keys.right
     counts = [np.bincount(codes[codes >= 0], minlength=keys.size) for codes in (mine, theirs)]
@@ -48,7 +48,18 @@ def execute(
         None if keys.origin is None else keys.origin[source],
         None if keys.similarity is None else keys.similarity[source],
     )
-    return JoinResult(left, right, found, columns, request.how, by, matched, first=first, suffix=request.suffix)
+    return JoinResult(
+        left,
+        right,
+        found,
+        columns,
+        request.how,
+        by,
+        matched,
+        first=first,
+        suffix=request.suffix,
+        indicator=request.indicator,
+    )
 
 
 def _pairs_of(columns: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
@@ -64,20 +75,20 @@ def _check_size(pairs: int, sizes: tuple[int, int], matched: tuple[int, int], re
     rows += sizes[0] - matched[0] if request.how in ("left", "outer") else 0
     rows += sizes[1] - matched[1] if request.how in ("right", "outer") else 0
     if rows > request.max_rows:
-        raise InputError(
-            f"Stopped before joining: {on} would give {rows:,} rows, more than the {request.max_rows:,} of `max_rows`."
-        )
+        raise InputError(f"Stopped before joining: {on} would give {rows:,} rows; `max_rows` is {request.max_rows:,}.")
     larger = max(*sizes, 1)
     if request.on is None and pairs > request.max_growth * larger:
         raise InputError(
             f"Stopped before joining: {on} would give {pairs:,} rows, {pairs / larger:,.0f} for each row of the larger "
-            "table. If that is meant, name the columns (`on`) or raise `max_growth`."
+            "table. If that is intended, name the columns (`on`) or raise `max_growth`."
         )
 
 
 def _check_cardinality(counts: list[Array], validate: str | None, names: tuple[str, str]) -> None:
-    """As pandas and polars do it: the keys of a side that is called one must not repeat."""
+    """As in pandas and polars: on a side called 1, keys must not repeat."""
     wanted = VALIDATIONS[validate].split(":") if validate else ("m", "m")
     for side, count, name in zip(wanted, counts, names, strict=True):
-        if side == "1" and (count > 1).any():
-            raise InputError(f"This is no {validate} join: {int((count > 1).sum()):,} keys repeat in {name}.")
+        repeated = int((count > 1).sum())
+        if side == "1" and repeated:
+            keys = "1 key repeats" if repeated == 1 else f"{repeated:,} keys repeat"
+            raise InputError(f"This is not a {validate} join: {keys} in {name}.")

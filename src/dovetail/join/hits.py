@@ -22,7 +22,7 @@ from dovetail.tables.input_table import InputTable, lake_table, open_table
 
 
 def join_with_lake(segments: Sequence[OpenSegment], data: Any, table: str, request: JoinRequest) -> JoinResult:
-    """`data` joined with a table of the lake, by the same choice as two files."""
+    """Join `data` with a table of the lake; method and columns are chosen as for two files."""
     left, right = _both(segments, data, table)
     if request.by == "transform":
         hit = _transformed_hit(segments, left, right, request.on)
@@ -35,7 +35,7 @@ def join_with_lake(segments: Sequence[OpenSegment], data: Any, table: str, reque
 def join_hit(
     segments: Sequence[OpenSegment], hit: Hit, data: Any, request: JoinRequest, first: int | None = None
 ) -> JoinResult:
-    """`data` joined with the table of a hit, on what the search found; with `first`, only so many rows."""
+    """Join `data` with the table of a hit, on what the search found; with `first`, only so many rows."""
     left, right = _both(segments, data, hit.table)
     asked = replace(request, on=hit.pairs if hit.by == "equal" else [], by=None)
     columns = hit.on, hit.columns

@@ -29,7 +29,7 @@ def matches(left: Array, starts: Array, rows: Array, size: int) -> tuple[Array, 
 
 @compiled
 def with_unmatched(lefts: Array, rights: Array, left_rows: int, right_rows: int, keep: Array) -> tuple[Array, Array]:
-    """The pairs by left row, and the rows without a pair: -1 stands for the missing side.
+    """The pairs by left row, and the rows without a pair: -1 for the missing side.
 
     keep[0]: those of the left table, each in its place; keep[1]: those of the right table, at the end.
     """

@@ -1,4 +1,4 @@
-"""What joins: every method gives each row of both tables a key, and rows with the same key join.
+"""The keys of a join: every method gives each row of both tables a key, and rows with the same key join.
 
 That holds for methods that compare values too: a value joins at most one key of the other table, whose number it
 takes. So one executor makes the rows of every join (execute.py).
@@ -23,7 +23,7 @@ from dovetail.transform.program import made_by
 from dovetail.transform.transformation import Transformation
 
 ORIGINS = ("equal", "transformed", "similar")
-"""How a pair of rows came about."""
+"""Why two rows join."""
 EQUAL, TRANSFORMED, SIMILAR = range(len(ORIGINS))
 
 
@@ -31,7 +31,7 @@ EQUAL, TRANSFORMED, SIMILAR = range(len(ORIGINS))
 class JoinKeys:
     """The key of each row as a number; rows with the same number join, -1 joins nothing.
 
-    The rows of the `source` (0: the left table, 1: the right one) know how their pairs came about.
+    `origin` and `similarity` are those of the rows of the `source` (0: the left table, 1: the right one).
     """
 
     left: Array
@@ -97,7 +97,7 @@ def equal_keys(left: InputTable, right: InputTable, on: Sequence[Pair]) -> JoinK
 
 
 def mapped_keys(left: InputTable, right: InputTable, pair: Pair, mapping: Mapping[str, tuple[str, float]]) -> JoinKeys:
-    """A token of the left column joins the token that it is mapped to, and no other; with the similarity of both."""
+    """Each token of the left column joins only the token that it is mapped to, with the similarity of the two."""
     mine, theirs = left.column(pair[0]), right.column(pair[1])
     found = [mapping.get(token) for token in mine.tokens.to_pylist()]
     tokens = pa.array([None if each is None else each[0] for each in found], pa.large_string())
@@ -109,7 +109,7 @@ def mapped_keys(left: InputTable, right: InputTable, pair: Pair, mapping: Mappin
 
 
 def transformed_keys(left: InputTable, right: InputTable, way: Transformation) -> JoinKeys:
-    """What the programs make of one table's values, and the key column of the other, both as its type reads them."""
+    """The values that the programs make from one table, and the key column of the other, normalised by its type."""
     source, target = (right, left) if way.reversed else (left, right)
     for name in way.columns:
         source.column(name)  # raises where there is none
@@ -150,9 +150,9 @@ def similar_keys(
 
 
 def with_similar(before: JoinKeys, values: Sequence[str | None], keys: Sequence[str | None]) -> JoinKeys:
-    """Rows of the source that have found no key join the nearest one; `values` and `keys` are the texts of all rows.
+    """Rows of the source without a key join the nearest one; `values` and `keys` are the texts of all rows.
 
-    Where no key was joined by several values before, none is by a similar one, as long as the free keys suffice.
+    If no key was joined by several values before, none is now, as long as there are enough free keys.
     """
     of_target = before.of_target
     present, first = np.unique(of_target, return_index=True)

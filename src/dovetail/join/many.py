@@ -17,23 +17,23 @@ from dovetail.tables.input_table import InputTable
 
 
 def join_many(tables: Sequence[InputTable], request: JoinRequest) -> JoinResult:
-    """The last step's result, with all steps."""
+    """Join the tables step by step. Returns the result of the last step, with all steps."""
     begun = time.perf_counter()
     if request.how in ("semi", "anti"):
         raise InputError(f"A {request.how} join takes two tables.")
     if request.on is not None or request.by not in (None, "equal"):
-        raise InputError("More than two tables are joined on equal columns that are found; drop `on` and `by`.")
+        raise InputError("More than two tables are joined on columns that Dovetail finds; drop `on` and `by`.")
     found = named_predicates(tables, request.prefer, 1, request.seconds)
     if not len(found):
-        why = "No columns of equal values connect all tables."
+        why = "No columns with equal values connect all tables."
         if not found.complete:
-            why = f"No columns of equal values that connect all tables were found in {request.seconds:g} seconds."
+            why = f"No columns with equal values that connect all tables were found in {request.seconds:g} seconds."
         keys = no_keys(tables[0], tables[1])
         return replace(execute(tables[0], tables[1], keys, request, "equal", ((), ())), why=why)
     order, steps = _steps(tables, found[0], request)
-    why = f"No other columns that connect all tables do better by {found.prefer}: {found[0].score:g}."
+    why = f"Of the columns that connect all tables, these score best by {found.prefer}: {found[0].score:g}."
     if not found.complete:
-        why = f"The best by {found.prefer} that was found in {request.seconds:g} seconds: {found[0].score:g}."
+        why = f"The best by {found.prefer} that was found within {request.seconds:g} seconds: {found[0].score:g}."
     return replace(
         steps[-1],
         steps=steps,

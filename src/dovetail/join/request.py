@@ -1,4 +1,4 @@
-"""What a user may say about a join."""
+"""The options of a join, checked."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ SUFFIX = "_right"  # as in polars
 
 @dataclass(frozen=True)
 class JoinRequest:
-    """Without columns (`on`) and without a method (`by`), the values decide."""
+    """How to join. Without `on` and `by`, the values decide on the columns and the method."""
 
     on: Names | None = None
     how: str = "inner"
     by: str | Transformation | None = None
     prefer: str | None = None
-    equal: str | tuple[str, str] | None = None  # columns that must be equal beside the similar ones
+    equal: str | tuple[str, str] | None = None  # columns that must be equal as well, by similarity
     min_similarity: float | None = None
     one_to_one: bool = False
     suffix: str = SUFFIX
     validate: str | None = None
+    indicator: bool = False  # columns with the similarity and the origin of each joined row
     seconds: float = SECONDS
     max_rows: int = MAX_ROWS
     max_growth: float = MAX_GROWTH
@@ -53,13 +54,13 @@ class JoinRequest:
         if self.on is not None and self.by is not None and not isinstance(self.by, str):
             raise InputError("The transformation already names the columns; drop `on`.")
         if self.prefer is not None and self.by not in (None, "equal"):
-            raise InputError(f"`prefer` chooses among joins on equal values; drop it or `by={self.by!s}`.")
+            raise InputError(f"`prefer` ranks joins on equal values; drop it or `by={self.by!s}`.")
         if self.equal is not None and self.by != "similar":
-            raise InputError("`equal` names columns that must be equal beside similar ones; add `by='similar'`.")
+            raise InputError("`equal` needs `by='similar'`.")
         if self.min_similarity is not None and self.by not in ("similar", "semantic"):
             raise InputError("`min_similarity` needs `by='similar'` or `by='semantic'`.")
         if self.one_to_one and self.by not in (None, "similar", "transform"):
-            raise InputError("`one_to_one` is for similar values; add `by='similar'`.")
+            raise InputError("`one_to_one` needs `by='similar'`.")
 
     def _check_numbers(self) -> None:
         for name in ("seconds", "max_rows", "max_growth"):

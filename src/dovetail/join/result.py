@@ -1,4 +1,4 @@
-"""What a join gives: pairs of rows, the joined table of whatever kind, and a report that says how it came about."""
+"""The result of a join: pairs of rows, the joined table, and a report of how they joined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dovetail.join.sql import join_sql, result_names
 from dovetail.results import html_table
 from dovetail.tables.frames import like, typed
 from dovetail.tables.input_table import InputTable
-from dovetail.transform.explain import explained, in_words
+from dovetail.transform.explain import explained
 from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation
 
@@ -28,9 +28,10 @@ _METHODS = {
     "equal": "equal values",
     "transform": "after a transformation",
     "similar": "similar values",
-    "semantic": "nearest vectors",
+    "semantic": "similar spelling or meaning",
 }
-_SAMPLE = 5  # unmatched values that are shown
+_SAMPLE = 5  # unmatched values, and least similar pairs, that are shown
+_INDICATOR = ("similarity", "origin")
 _SHOWN_ROWS, _SHOWN_COLUMNS = 10, 8  # of the joined table, in a notebook or at the prompt
 
 
@@ -45,7 +46,10 @@ class Matches(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class JoinResult:
-    """Joined tables. Rows are in the order of the left table, then of the right one; its unmatched rows come last."""
+    """The result of a join: `frame` and `table` have its rows, `report` says how they joined.
+
+    Rows are in the order of the left table, then of the right one; unmatched rows of the right table come last.
+    """
 
     left: InputTable
     right: InputTable
@@ -53,21 +57,22 @@ class JoinResult:
     columns: tuple[tuple[str, ...], tuple[str, ...]]  # of the left and of the right table, that decided
     how: str
     by: str  # the method: equal, transform, similar or semantic
-    matched: tuple[int, int]  # rows of either table with a partner
+    matched: tuple[int, int]  # rows of either table with a match
     why: str = ""
-    transformation: Transformation | None = None  # that was learned or given; None for the other methods
+    transformation: Transformation | None = None  # learned or given; None for other methods
     prefer: str | None = None
     score: float | None = None  # of the columns, by the preference
-    complete: bool = True  # false where the time was over before every other predicate had been ruled out
+    complete: bool = True  # False if the search for columns ran out of time
     seconds: float = 0.0
     first: int | None = None  # only so many rows are wanted
     suffix: str = SUFFIX
+    indicator: bool = False  # columns with the similarity and the origin of each joined row
     steps: tuple[JoinResult, ...] = ()  # of more than two tables: each joins one more
     order: tuple[int, ...] = (0, 1)  # in which the tables were joined
 
     @property
     def on(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of columns; empty where the numbers of columns differ, as after a transformation of several."""
+        """The pairs of columns; empty if their numbers differ, as after a transformation of several into one."""
         mine, theirs = self.columns
         return tuple(zip(mine, theirs, strict=True)) if len(mine) == len(theirs) else ()
 
@@ -89,11 +94,12 @@ class JoinResult:
 
     @property
     def rows(self) -> int:
+        """The number of joined rows."""
         return int(self._places.num_rows)
 
     @property
     def pairs(self) -> pa.Table:
-        """The pairs of rows that join, counted from 0, with their similarity and origin."""
+        """The row numbers of each joined pair, from 0, with similarity and origin (equal, transformed, similar)."""
         number = len(self.matches.left)
         similarity = np.ones(number) if self.matches.similarity is None else self.matches.similarity
         origin = np.zeros(number, np.int8) if self.matches.origin is None else self.matches.origin
@@ -103,18 +109,19 @@ class JoinResult:
         )
 
     def pairs_by(self, origin: int) -> int:
-        """How many pairs came about so."""
+        """The number of pairs of one origin."""
         if self.matches.origin is None:
             return len(self.matches.left) if origin == EQUAL else 0
         return int(np.count_nonzero(self.matches.origin == origin))
 
     @property
     def programs(self) -> tuple[Program, ...]:
+        """The programs of the transformation, each for the rows that those before it leave; empty without one."""
         return self.transformation.programs if self.transformation else ()
 
     @property
     def program(self) -> Program | None:
-        """The best of the programs; None where values are equal or similar as they are."""
+        """The first program of the transformation; None without one."""
         return self.programs[0] if self.programs else None
 
     @property
@@ -131,7 +138,7 @@ class JoinResult:
 
     @cached_property
     def _places(self) -> pa.Table:
-        """For each joined row, which of the left and which of the right table; null where there is none."""
+        """For each joined row, the left and the right row; null if there is none."""
         if self.how in ("semi", "anti"):
             has_partner = np.zeros(self.left.rows, bool)
             has_partner[self.matches.left] = True
@@ -145,28 +152,40 @@ class JoinResult:
 
     @cached_property
     def table(self) -> pa.Table:
-        """The joined rows as text, as it stands in the files."""
-        return like(self.left.text, self._places["left"], self._of_right(self.right.text))
+        """The joined rows as an Arrow table of text, as in the files."""
+        return like(self.left.text, self._places["left"], self._of_right(self.right.text, pa.string()))
 
     @cached_property
     def frame(self) -> Any:
-        """The joined rows as the kind of frame that went in, with its types; an Arrow table for a file."""
+        """The joined rows as the kind of frame that the left table is, with its types; an Arrow table for a file."""
         mine = typed(self.left.text) if self.left.data is None else self.left.data
-        return like(mine, self._places["left"], self._of_right(typed(self.right.text)))
+        return like(mine, self._places["left"], self._of_right(typed(self.right.text), pa.float64()))
 
-    def _of_right(self, columns: pa.Table) -> pa.Table:
+    def _of_right(self, columns: pa.Table, number: pa.DataType) -> pa.Table:
+        """The right table's columns of each joined row; with `indicator`, how similar the pair is and why it joined."""
         if "right" not in self._places.column_names:
             return pa.table({})
-        names = result_names(self.left.names, columns.column_names, self.suffix)
-        return columns.take(self._places["right"]).rename_columns(names)
+        joined = columns.take(self._places["right"])
+        if self.indicator:
+            for name in _INDICATOR:
+                column = self._of_pairs(self.pairs[name])
+                joined = joined.append_column(name, column.cast(number) if name == "similarity" else column)
+        return joined.rename_columns(result_names(self.left.names, joined.column_names, self.suffix))
+
+    def _of_pairs(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Values of the pairs of rows, for each joined row; null for rows without a match."""
+        paired = pc.and_(self._places["left"].is_valid(), self._places["right"].is_valid())
+        place = pc.cumulative_sum(paired.cast(pa.int64()))
+        return values.take(pc.if_else(paired, pc.subtract(place, 1), None))
 
     @cached_property
     def unmatched_left(self) -> tuple[str, ...]:
-        """A sample of the left table's values without a partner."""
+        """A sample of the left table's values without a match."""
         return self._unmatched(self.left, self.matches.left, self.left_columns)
 
     @cached_property
     def unmatched_right(self) -> tuple[str, ...]:
+        """A sample of the right table's values without a match."""
         return self._unmatched(self.right, self.matches.right, self.right_columns)
 
     def _unmatched(self, table: InputTable, matched: Array, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -181,15 +200,28 @@ class JoinResult:
         return tuple(pc.unique(keys).slice(0, _SAMPLE).to_pylist())
 
     @cached_property
+    def least_similar(self) -> list[dict[str, Any]]:
+        """The joined pairs of values that are least similar: those to look at first."""
+        if self.matches.similarity is None or not self.pairs_by(SIMILAR):
+            return []
+        found = self.pairs.filter(pc.equal(self.pairs["origin"], "similar")).sort_by("similarity")
+        seen: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in found.slice(0, _SAMPLE * _SAMPLE).to_pylist():
+            left = _values(self.left, self.left_columns, row["left_row"])
+            right = _values(self.right, self.right_columns, row["right_row"])
+            seen.setdefault((left, right), {"left": left, "right": right, "similarity": round(row["similarity"], 6)})
+        return list(seen.values())[:_SAMPLE]
+
+    @cached_property
     def sql(self) -> str | None:
-        """A query for DuckDB that gives the same rows; None where no short one does."""
+        """A DuckDB query that gives the same rows; None if no short one does."""
         equal = self.by == "equal" and not self.pairs_by(SIMILAR)
         pairs = self.matches.left, self.matches.right
         return join_sql(self.left, self.right, pairs, self.columns, self.how, equal, self.suffix)
 
     @property
     def report(self) -> dict[str, Any]:
-        """Everything about the join but its rows: what `--json` prints."""
+        """Everything about the join except its rows, as `dovetail join --json` prints it."""
         pairs = len(self.matches.left)
         programs = [{"steps": program.to_json(), **explained(program)} for program in self.programs]
         key = self.transformation.key if self.transformation else None
@@ -216,12 +248,13 @@ class JoinResult:
             "repeated_right": pairs - self.matched_right,
             "unmatched_left_sample": list(self.unmatched_left),
             "unmatched_right_sample": list(self.unmatched_right),
+            "least_similar": self.least_similar,
             "prefer": self.prefer,
             "score": self.score,
             "complete": self.complete,
             "transformed": self.transformed,
             "programs": programs,
-            "key": in_words(key) if key else None,
+            "key": key.words if key else None,
             "sql": self.sql,
             "order": list(self.order),
             "steps": [step.report for step in self.steps],
@@ -237,7 +270,7 @@ class JoinResult:
 
     @property
     def sentence(self) -> str:
-        """What joined, on what, and how much of it."""
+        """The join in one sentence: rows, kind, columns, method, cardinality and matched rows."""
         if not len(self.matches.left):
             return f"Nothing joins. {self.why}".rstrip()
         method = _METHODS[self.by]
@@ -265,3 +298,8 @@ class JoinResult:
             for row in self.table.select(names).slice(0, _SHOWN_ROWS).to_pylist()
         ]
         return [*names, f"(+{more})"] if more else names, rows
+
+
+def _values(table: InputTable, names: tuple[str, ...], row: int) -> str:
+    """Some columns of a row as one text."""
+    return " ".join(filter(None, (table.text[name][row].as_py() for name in names)))

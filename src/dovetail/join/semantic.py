@@ -1,8 +1,8 @@
 """Which values of two columns mean the same, by their vectors. An embedder makes them, as for search.
 
-With `min_similarity`, each value joins its nearest of the right column that is at least so similar, as search counts
-it. Without it, values join that are each other's nearest by a margin; sparse vectors are then weighed by how rare
-their dimensions are in the two tables, because "league" distinguishes no leagues. Equal values always join.
+With `min_similarity`, each value joins its most similar one of the right column, if it is similar enough, as in
+search. Without it, values join that are each other's nearest by a margin; sparse vectors are then weighted by how rare
+their dimensions are in the two tables, because "league" does not distinguish leagues. Equal values always join.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ ValuePair = tuple[int, int, float]
 def semantic_keys(
     left: InputTable, right: InputTable, on: Pair | None, space: Space | None, min_similarity: float | None
 ) -> tuple[Pair, JoinKeys] | None:
-    """The columns, which are found where none are named, and the keys; None where no column of either has texts."""
+    """The columns, found if none are named, and the keys; None if no text columns correspond."""
     if min_similarity is not None and distance_of(min_similarity) > MOST_TAU:
-        raise InputError(f"`min_similarity` is {min_similarity:g}; by meaning it must be at least {1 - MOST_TAU:g}.")
+        raise InputError(
+            f"`min_similarity` is {min_similarity:g}; with `by='semantic'` it must be at least {1 - MOST_TAU:g}."
+        )
     space = space or VectorParameters.chosen().space()
     pair = on or _likely_columns(left, right, space)
     if pair is None:

@@ -35,7 +35,7 @@ WRITERS = (".parquet", ".csv")
 
 @dataclass(frozen=True)
 class SparkJoin:
-    """What was joined and written. `output` is a folder of files, in order."""
+    """The counts of a join on Spark. `output` is a folder of files, in order."""
 
     on: tuple[tuple[str, str], ...]
     how: str
@@ -61,7 +61,7 @@ def join_on_spark(
     if output.suffix not in WRITERS:
         raise InputError(f"Spark writes {' and '.join(WRITERS)}, not {output.suffix or 'a file without suffix'}.")
     if output.exists():
-        raise InputError(f"{output} exists; Spark writes a new folder.")
+        raise InputError(f"{output} already exists; Spark writes a new folder.")
     files = [_File(Path(path)) for path in (left, right)]
     pairs = column_pairs(on, *(list(file.layout.columns) for file in files))
     for pair in pairs:
@@ -78,7 +78,7 @@ def join_on_spark(
         counts = _counts(frames, len(pairs))
         rows = _rows(counts, how)
         if rows > max_rows:
-            raise InputError(f"Stopped before joining: {rows:,} rows are more than the {max_rows:,} of `max_rows`.")
+            raise InputError(f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}.")
         _write(_joined(frames, files, len(pairs), how), output)
     return SparkJoin(tuple(pairs), how, *counts[:4], rows, str(output))
 
@@ -99,7 +99,7 @@ class _File:
 
 
 def _frame(session: SparkSession, file: _File, keys: Sequence[str], prefix: str) -> DataFrame:
-    """A file's rows: where each stands, the tokens of the keys, and all columns as text, named by their places."""
+    """A file's rows: the position of each, the tokens of the keys, and all columns as text, named by position."""
     parts = session.createDataFrame(file.parts, "number int, part string").repartition(max(1, len(file.parts)))
 
     def evidence(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -148,7 +148,7 @@ def _type_of(evidence: Iterable[str]) -> ColumnType:
 
 
 def _counts(frames: list[DataFrame], keys: int) -> tuple[int, int, int, int, int]:
-    """Rows of both sides, those with a partner, and those of the inner join, by counting keys."""
+    """Rows of both sides, those with a match, and those of the inner join, by counting keys."""
     from pyspark.sql import functions as f
 
     left, right = (

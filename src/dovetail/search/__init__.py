@@ -1,1 +1,1 @@
-"""Search: what joins with a table of mine, how well and why."""
+"""Search: which tables join with mine, on which columns, how well and why."""

@@ -1,4 +1,4 @@
-"""Fans a question out over the segments and merges the answers. The number of threads or segments changes no answer."""
+"""Asks all segments and merges their answers. The number of threads or segments changes no answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Match:
 
 @dataclass(frozen=True)
 class KeyMatch:
-    """A table that holds `overlap` of the key's tuples, in these columns."""
+    """A table that contains `overlap` of the key's tuples, in these columns."""
 
     segment: OpenSegment
     table: int
@@ -55,7 +55,7 @@ class KeyMatch:
 
 
 class _Best:
-    """The k-th overlap that all segments together have found so far: what is below it need not be looked at."""
+    """The k-th overlap that all segments together have found so far: smaller overlaps can be ignored."""
 
     def __init__(self, k: int, floor: int) -> None:
         self._k = k
@@ -88,7 +88,7 @@ def top(
         best.add(found.overlaps)
         return _matches(segment, found.columns, found.overlaps)
 
-    found = sorted(_fan_out(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)[:k]
+    found = sorted(_ask_all(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)[:k]
     return [match for match in found if match.overlap >= floor]
 
 
@@ -100,7 +100,7 @@ def containing(
     allowed: list[Array],
     fast: bool = False,
 ) -> list[Match]:
-    """Every column that holds at least `threshold` of the tokens, and `floor` of them. Exact; `fast` may miss some."""
+    """All columns that contain at least `threshold` of the tokens, and `floor` of them. `fast` may miss some."""
     least = max(floor, least_overlap(threshold, len(tokens)))
 
     def search(segment: OpenSegment, columns: Array) -> list[Match]:
@@ -110,19 +110,19 @@ def containing(
         found = segment.josie.search(tokens, len(columns) + 1, least, columns)
         return _matches(segment, found.columns, found.overlaps)
 
-    found = sorted(_fan_out(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)
+    found = sorted(_ask_all(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)
     return [match for match in found if match.overlap >= least]
 
 
 def columns_of(segments: Sequence[OpenSegment], tables: list[Array]) -> list[Array]:
-    """Which columns belong to some tables."""
+    """For each segment, which columns belong to the tables."""
     return [mask[segment.table_of] for segment, mask in zip(segments, tables, strict=True)]
 
 
 def together(
     segments: Sequence[OpenSegment], key: QueryKey, k: int, floor: int, allowed: list[Array]
 ) -> tuple[list[KeyMatch], bool]:
-    """The k tables that hold most tuples of the key, at least `floor`; whether none can be missing."""
+    """The k tables that contain most tuples of the key, at least `floor`; and whether that is exact."""
     best = _Best(k, floor)
     tokens = [column.tokens for column in key.columns]
     cut = []
@@ -134,11 +134,11 @@ def together(
         hits = zip(found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist(), strict=True)
         return [KeyMatch(segment, table, tuple(columns), overlap) for table, overlap, columns in hits]
 
-    found = sorted(_fan_out(search, segments, allowed), key=lambda match: match.order)[:k]
+    found = sorted(_ask_all(search, segments, allowed), key=lambda match: match.order)[:k]
     return [match for match in found if match.overlap >= floor], not any(cut)
 
 
-def _fan_out(
+def _ask_all(
     search: Callable[[OpenSegment, Array], list[M]], segments: Sequence[OpenSegment], allowed: list[Array]
 ) -> list[M]:
     if len(segments) < 2:

@@ -1,4 +1,4 @@
-"""Hits: what joins, on which columns, how well and why."""
+"""Hits: which tables join, on which columns, how well and why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dovetail.results import Rows
 _SEVERAL = 1.05  # rows per match that are worth a warning
 _SHOWN_COLUMNS, _EXPLAINED_COLUMNS = 3, 12
 _PREVIEW = 5
-_MANY = 0.5  # of my values, so that one wonders why it is no hit
+_MANY = 0.5  # of my values: so many need an explanation why it is not a hit
 HEADINGS = ("#", "table", "on", "covers", "join", "brings", "")
 NUMBERS = ("#", "covers")
 LOOSE = {"table": 30, "on": 24, "brings": 16}
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True, repr=False)
 class Hit:
-    """A table that joins with mine, and the evidence for it. All numbers are exact."""
+    """A table that joins with mine, with the evidence. All numbers are exact."""
 
     rank: int
     table: str
@@ -56,7 +56,7 @@ class Hit:
     matched: tuple[str, ...]  # samples, the most frequent first
     unmatched: tuple[str, ...]
     only_there: tuple[str, ...]
-    brings: tuple[str, ...]  # the table's other columns
+    brings: tuple[str, ...]  # the table's other columns, which the join adds
     source: Source | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -66,19 +66,19 @@ class Hit:
 
     @property
     def rows_per_match(self) -> float:
-        """How many joined rows there are for each row of mine that matches; above 1, the join repeats my rows."""
+        """Joined rows for each row of mine that matches; above 1, the join repeats rows of mine."""
         return self.joined_rows / self.matched_rows if self.matched_rows else 0.0
 
     @property
     def warning(self) -> str:
-        """What to know before joining, or nothing."""
+        """What to know before joining; empty if nothing."""
         if self.rows_per_match < _SEVERAL:
             return ""
         rows = f"{self.joined_rows:,} rows from {self.matched_rows:,} of yours"
         return f"{self.rows_per_match:,.1f} rows per match: {rows}"
 
     def join(self, data: Any = None, how: str = "inner") -> Any:
-        """The table joined to `data`, or else to what was searched with, as the same kind of frame."""
+        """The rows of the join with `data` (by default what was searched with), as the same kind of frame."""
         return self._join(data, how).frame
 
     def preview(self, rows: int = _PREVIEW) -> Any:
@@ -87,7 +87,7 @@ class Hit:
 
     def _join(self, data: Any, how: str, first: int | None = None) -> Any:
         if self.source is None:
-            raise ValueError("this hit belongs to no lake; search with Lake.search")
+            raise ValueError("This hit does not belong to an open lake; use Lake.search.")
         return self.source.join(self, self.source.data if data is None else data, how, first)
 
     @property
@@ -109,7 +109,7 @@ class Hit:
         return f"<pre>{html.escape(self.explain())}</pre>"
 
     def explain(self) -> str:
-        """Why this is a hit, in a few lines."""
+        """Why this is a hit, in a few lines of text."""
         mine, theirs = ", ".join(self.on), ", ".join(self.columns)
         share = (
             f"all {self.query_size:,}"
@@ -118,7 +118,7 @@ class Hit:
         )
         things = "values" if len(self.on) == 1 else "tuples"
         key = " (a key)" if self.column_size == self.table_rows else ""
-        each = f"each once{key}" if self.cardinality.endswith(":1") else "some of them in several rows"
+        each = f"each once{key}" if self.cardinality.endswith(":1") else "some in several rows"
         lines = [
             f"{self.table}, {theirs}: {share} {things} of {mine} are among its {self.column_size:,}, "
             f"{each}: {self.cardinality}.",
@@ -127,7 +127,7 @@ class Hit:
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
             f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
-            f"  in SQL, but for folding: … LEFT JOIN {_quoted(self.table)} AS theirs "
+            f"  in SQL, without normalisation: … LEFT JOIN {_quoted(self.table)} AS theirs "
             f"ON {_equal(self.on, self.columns)}",
         ]
         return "\n".join(lines)
@@ -141,7 +141,7 @@ class Hit:
 
 
 class Hits(Rows[Hit]):
-    """The hits of one search, best first. Shows as a table, or says why there is none."""
+    """The hits of one search, best first. Shows as a table, or as a sentence if there are none."""
 
     def __init__(
         self, rows: Any, query: str, by: str, question: str, exact: bool, seconds: float, nothing: str = "",
@@ -151,11 +151,11 @@ class Hits(Rows[Hit]):
         self.query = query
         self.by = by  # the method: equal, transform or semantic
         self.question = question  # overlap, containment, keys, transform or semantic
-        self.exact = exact  # whether nothing can be missing; the numbers of a hit are exact in any case
+        self.exact = exact  # whether no hit can be missing; the numbers of each hit are exact in any case
         self.seconds = seconds
-        self.nothing = nothing  # where there are no hits: that there are none
-        self.nearest: list[Hit] = list(nearest)  # and the best of those that were not good enough
-        self.note = note  # what the search left out, or nothing
+        self.nothing = nothing  # without hits: the sentence that says so
+        self.nearest: list[Hit] = list(nearest)  # without hits: the best of those that were not good enough
+        self.note = note  # what the search left out; empty if nothing
 
     def of(self, source: Source) -> Hits:
         """The same hits, which can be joined."""
@@ -166,7 +166,7 @@ class Hits(Rows[Hit]):
 
     @property
     def sentence(self) -> str:
-        """Where there are no hits: what was looked for, and what comes nearest."""
+        """Without hits: what was looked for, and what comes nearest."""
         return f"{self.nothing} {_nearest(self.nearest)}".strip()
 
     def shown(self) -> tuple[tuple[str, ...], list[Any]]:
@@ -180,6 +180,7 @@ class Hits(Rows[Hit]):
         return super()._repr_html_() if self else f"<p>{html.escape(self.sentence)}</p>"
 
     def to_json(self) -> dict[str, Any]:
+        """What `dovetail search --json` prints."""
         return {
             "query": self.query,
             "by": self.by,
@@ -192,7 +193,7 @@ class Hits(Rows[Hit]):
 
 
 def _nearest(hits: list[Hit]) -> str:
-    """Columns that share some values, but too few, or such as are everywhere."""
+    """Columns that share some values, but too few, or only common ones."""
     if not hits:
         return ""
     least, most = min(hit.overlap for hit in hits), max(hit.overlap for hit in hits)
@@ -202,7 +203,11 @@ def _nearest(hits: list[Hit]) -> str:
     share = "1 column shares" if len(hits) == 1 else f"{len(hits)} columns share"
     such = list(dict.fromkeys(value for hit in hits for value in hit.matched[:_SHOWN_COLUMNS]))
     names = "; ".join(f"{hit.table}, {hit.columns[0]}" for hit in hits)
-    why = " Such values are too common or too few to tell." if min(hit.containment for hit in hits) >= _MANY else ""
+    why = (
+        " These values are too few or too common to be evidence."
+        if min(hit.containment for hit in hits) >= _MANY
+        else ""
+    )
     return f"The nearest: {share} {number} {of} ({', '.join(such[:_SHOWN_COLUMNS])}): {names}.{why}"
 
 

@@ -1,4 +1,4 @@
-"""Turns a request into questions for the engine, and their answers into ranked hits."""
+"""Turns a request into questions for the engine, and the answers into ranked hits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dovetail.tables.input_table import InputColumn, InputTable, open_table
 # Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
 _TRIED_TYPES = ("text", "mixed", "integer", "date", "timestamp")
 _TRIED_A_COLUMN = 20  # columns of the lake for each column of mine; arbitrary, twice the usual number of hits
-_NEAREST = 3  # that are named where there is no hit
+_NEAREST = 3  # named if there is no hit
 
 
 def search(segments: Sequence[OpenSegment], request: SearchRequest) -> Hits:
@@ -74,7 +74,7 @@ class _Candidate:
 
 
 class _Planner:
-    """One request by equal values, and what it is asked of."""
+    """A search by equal values."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Planner:
         return self._evidence[column.name]
 
     def key(self, names: tuple[str, ...], begun: float) -> Hits:
-        """Tables that hold the tuples of several columns of mine."""
+        """Tables that contain the tuples of several columns of mine."""
         if self.request.fast:
             raise InputError("`fast` takes one column; `on` names several.")
         key = query_key(self.table, names)
@@ -106,19 +106,19 @@ class _Planner:
         matches, exact = engine.together(self.segments, key, k, floor, self.allowed)
         hits = [key_hit(key, match, rank) for rank, match in enumerate(matches, 1)]
         least = "a tuple" if floor == 1 else f"{floor:,} tuples"
-        nothing = "" if hits else f"No table{self._where} holds {least} of {', '.join(names)} of {self.table.name}."
+        nothing = "" if hits else f"No table{self._where} contains {least} of {', '.join(names)} of {self.table.name}."
         return Hits(hits, self.table.name, "equal", "keys", exact, time.perf_counter() - begun, nothing)
 
     def one_column(self, name: str) -> list[Hit]:
         column = self.table.column(name)
         if column.size == 0:
-            raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null markers.")
+            raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null.")
         evidence = self.evidence(column)
         matches = self._ask(column, self.request.most)
         return [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
 
     def every_column(self) -> list[Hit]:
-        """The best pair of columns of each table. Poor ones are left out, unless the user has said what is not."""
+        """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
         best = self._best_of_each_table(self._ask)
         said = self.request.min_overlap > 1 or self.request.share is not None
         good = [candidate for candidate in best if said or candidate.score >= POOR][: self.request.most]
@@ -151,11 +151,14 @@ class _Planner:
         return f" that matches {' or '.join(self.request.tables)}" if self.request.tables else " of the lake"
 
     def nothing(self) -> tuple[str, list[Hit]]:
-        """That there is no hit, and what comes nearest."""
+        """The sentence for no hits, and the nearest matches."""
         request, name = self.request, self.table.name
         columns = _columns_to_try(self.table) if self.on is None else [self.table.column(self.on)]
         if not columns:
-            return f"{name} has no column to try: none of text, whole numbers or dates with more than one value.", []
+            return (
+                f"{name} has no column to search with: text, whole numbers or dates, and more than one value.",
+                [],
+            )
         if request.tables and not any(mask.any() for mask in self.allowed):
             return f"No table of the lake matches {' or '.join(request.tables)}.", []
         nearest = [candidate.hit() for candidate in self._best_of_each_table(self._most)[:_NEAREST]]
@@ -163,7 +166,7 @@ class _Planner:
         if not nearest:
             return f"No column{self._where} shares a value with {mine}.", []
         if request.share is not None:
-            return f"No column{self._where} holds {float(request.share):.0%} of the values of {mine}.", nearest
+            return f"No column{self._where} contains {float(request.share):.0%} of the values of {mine}.", nearest
         if request.min_overlap > 1:
             return f"No column{self._where} shares {request.min_overlap:,} values with {mine}.", nearest
         return f"No table{self._where} joins well with {mine}.", nearest

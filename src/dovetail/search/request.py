@@ -1,4 +1,4 @@
-"""What a user may say about a search."""
+"""The options of a search, checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 10  # hits, where nothing else is said
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """`on`: my column or columns; `threshold`: the least share of my values, else the `k` best are found."""
+    """What to search with, and what counts as a hit."""
 
     data: Any
     on: str | Sequence[str] | None = None
@@ -30,23 +30,23 @@ class SearchRequest:
 
     def __post_init__(self) -> None:
         if self.by == "similar":
-            raise InputError("An index is searched for similar values with `by='semantic'`; `similar` is for joins.")
+            raise InputError("`by='similar'` is for joins; search an index with `by='semantic'`.")
         if self.by not in METHODS:
             raise InputError(f"`by` is {self.by!r}; it must be one of {', '.join(METHODS)}.")
         if self.by == "semantic" and (self.fast or self.min_overlap > 1):
-            raise InputError("`fast` and `min_overlap` are for equal values; use `threshold` with `by='semantic'`.")
+            raise InputError("`fast` and `min_overlap` do not go with `by='semantic'`; use `threshold`.")
         if self.by != "semantic" and self.min_similarity is not None:
             raise InputError("`min_similarity` needs `by='semantic'`.")
         if self.fast and self.by != "equal":
-            raise InputError("`fast` finds equal values only; drop it or `by`.")
+            raise InputError(f"`fast` does not go with `by={self.by!r}`; drop one of them.")
         for name, value in (("k", self.most), ("min_overlap", self.min_overlap)):
             if not isinstance(value, int) or value < 1:
-                raise InputError(f"`{name}` is {value!r}; it must be a whole number of at least 1.")
+                raise InputError(f"`{name}` is {value!r}; it must be an integer of at least 1.")
         self.share  # noqa: B018 - checks the threshold
 
     @property
     def most(self) -> int:
-        """How many hits there are without a threshold, but by meaning."""
+        """The number of hits without a threshold; semantic search has a threshold of its own."""
         return _MOST if self.k is None else self.k
 
     @property

@@ -1,8 +1,8 @@
-"""Which key each value means where they are written differently: the nearest, if it is the nearest by a margin.
+"""Which key a value means if they are spelled differently: the nearest, if it is nearest by a margin.
 
 Chapter 4.6 of E. Zhu's thesis (Auto-Join) chooses one threshold for a whole column, the greatest at which no value
-meets two keys; then a single pair of similar keys forbids every join. Here the constraint is kept value by value: a
-value joins its nearest key where the second nearest is clearly farther. Pairs of words that distinguish keys are the
+matches two keys; a single pair of similar keys then forbids every join. Here the constraint holds value by value: a
+value joins its nearest key if the second nearest is clearly farther. Pairs of words that distinguish keys are the
 negative rules of Auto-FuzzyJoin (doi:10.1145/3448016.3452824): where two keys differ in one word only, `stakes` and
 `oaks`, a value that differs from a key in these words is something else.
 """
@@ -45,8 +45,8 @@ def similar_pairs(
 ) -> Similar:
     """For each value at most one key. Several values may have one key, unless `one_to_one`.
 
-    With `min_similarity`, the nearest key that is at least so similar, whatever the second. With `blocks`, a value and
-    a key are compared only where their numbers are the same. With `one_to_one`, keys that are `taken` join nothing.
+    With `min_similarity`, the nearest key, if it is similar enough, whatever the second nearest. With `blocks`, a value
+    and a key are compared only if their numbers are the same. With `one_to_one`, keys that are `taken` join nothing.
     """
     if not len(values) or not len(keys):
         return Similar(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))

@@ -1,4 +1,4 @@
-"""Kernels for what speaks against two texts meaning the same thing, beyond the tokens that they do not share."""
+"""Kernels for mismatch penalties: evidence that two texts differ, beyond the tokens that they do not share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PREFIX = np.float32(0.6)  # a word and one that begins with it
 
 @compiled
 def words_left_out(first: Array, hashes: Array, most: int) -> tuple[Array, Array]:
-    """For every word of every key what is left without it, in any order of words, and the word."""
+    """For every word of every key: a hash of the other words, whatever their order, and the word."""
     rests, gone = np.empty(len(hashes), np.uint64), np.empty(len(hashes), np.uint64)
     size = 0
     for text in range(len(first) - 1):

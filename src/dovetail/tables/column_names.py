@@ -1,4 +1,4 @@
-"""The columns that a user names to join or to search on, in whichever way they are written."""
+"""The columns that a user names to join or search on, in all the ways they can be written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Names = str | Pair | Sequence[str | Pair]
 
 
 def column_pairs(on: Names, mine: Sequence[str], theirs: Sequence[str]) -> list[Pair]:
-    """The pairs of columns that `on` names. Names may hold commas and equals signs themselves."""
+    """The pairs of columns that `on` names. Names may contain commas and equals signs."""
     if not on:
         raise InputError("`on` is empty; name at least one column.")
     if isinstance(on, str):
@@ -27,16 +27,16 @@ def column_pairs(on: Names, mine: Sequence[str], theirs: Sequence[str]) -> list[
 
 
 def paired(on: Names | None, left_on: str | Sequence[str] | None, right_on: str | Sequence[str] | None) -> Names | None:
-    """What `on`, or `left_on` and `right_on` as pandas and polars have them, name."""
+    """The columns that are named by `on`, or by `left_on` and `right_on` as in pandas and polars."""
     if left_on is None and right_on is None:
         return on
     if on is not None:
-        raise InputError("Give either `on`, or `left_on` and `right_on`.")
+        raise InputError("Use either `on`, or `left_on` and `right_on`.")
     if left_on is None or right_on is None:
-        raise InputError("`left_on` and `right_on` go together.")
+        raise InputError("`left_on` and `right_on` must be given together.")
     mine, theirs = ([names] if isinstance(names, str) else list(names) for names in (left_on, right_on))
     if len(mine) != len(theirs):
-        raise InputError(f"`left_on` names {len(mine)} columns and `right_on` {len(theirs)}; they must be as many.")
+        raise InputError(f"`left_on` and `right_on` must have the same length, not {len(mine)} and {len(theirs)}.")
     return list(zip(mine, theirs, strict=True))
 
 
@@ -71,7 +71,7 @@ def _known_name(text: str, known: Sequence[str]) -> str | None:
 
 
 def _joined_parts(parts: list[str], found: Callable[[str], T | None]) -> list[T]:
-    """The parts put together to known things, the longest first; empty where they cannot be."""
+    """The parts, joined again into known names, the longest first; empty if that is not possible."""
     for size in range(len(parts), 0, -1):
         first = found(",".join(parts[:size]))
         if first is not None:

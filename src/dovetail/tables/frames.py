@@ -1,6 +1,6 @@
-"""Frames of other libraries: into Arrow, and back to the kind that went in.
+"""Frames of other libraries: to Arrow, and back to the kind that went in.
 
-No library is imported for this before somebody has given one of its frames.
+A library is imported only if one of its frames was given.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def of_kind(data: Any, table: pa.Table) -> Any:
 
 
 def dates_of_midnights(table: pa.Table) -> pa.Table:
-    """Columns of timestamps that are all at midnight as dates: what pandas and polars make of a column of dates."""
+    """The table with dates for timestamps that are all at midnight, as which pandas and polars have dates."""
     for place, column in enumerate(table.columns):
         if pa.types.is_timestamp(column.type) and column.type.tz is None:
             dates = column.cast(pa.date32(), safe=False)
@@ -92,7 +92,7 @@ def dates_of_midnights(table: pa.Table) -> pa.Table:
 
 
 def _to_pandas(table: pa.Table) -> Any:
-    """Whole numbers and truth values stay what they are where some are missing."""
+    """As pandas; whole numbers and booleans keep their types if some are missing."""
     import pandas as pd
 
     kinds = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
@@ -104,7 +104,7 @@ def _to_pandas(table: pa.Table) -> Any:
 
 
 def _nullable(frame: Any) -> Any:
-    """The frame with types that can hold missing values, where rows of it will be missing."""
+    """The frame with types that can have missing values, because rows of it will be missing."""
     kinds = {"i": "Int64", "u": "UInt64", "b": "boolean"}
     wanted = {place: kinds.get(getattr(dtype, "kind", "")) for place, dtype in enumerate(frame.dtypes)}
     changed = frame.copy(deep=False)
@@ -115,7 +115,7 @@ def _nullable(frame: Any) -> Any:
 
 
 def typed(table: pa.Table) -> pa.Table:
-    """A table of text with numbers, dates and truth values where a column holds nothing else. Zeros in front stay."""
+    """The table with numbers, dates and booleans for columns that have nothing else. Codes like 007 stay text."""
     return pa.table({name: _typed(column) for name, column in zip(table.column_names, table.columns, strict=True)})
 
 
@@ -132,7 +132,7 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _with_columns(data: Any) -> Any:
-    """Values alone, of whatever kind, as one column of the same library, or of Arrow."""
+    """A series, list or array as a table of one column, of the same library or of Arrow."""
     if hasattr(data, "to_frame") and _library(data) in ("pandas", "polars"):
         return data.to_frame(name=str(data.name or "values"))
     if hasattr(data, "collect") and _library(data) == "polars":  # a lazy frame
@@ -143,7 +143,7 @@ def _with_columns(data: Any) -> Any:
 
 
 def _library(data: Any) -> str:
-    """Whose frame it is; one of a subclass counts as its parent's."""
+    """The library of a frame; subclasses count as their parents."""
     modules = {parent.__module__.partition(".")[0].lstrip("_") for parent in type(data).__mro__}
     return next((name for name in ("pandas", "polars", "duckdb") if name in modules), "")
 

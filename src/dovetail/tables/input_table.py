@@ -52,7 +52,7 @@ class InputColumn:
 
 
 class InputTable:
-    """A table with its columns as tokens, each made when it is asked for."""
+    """A table whose columns are normalised when they are first used."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class InputTable:
         return tuple(map(self.column, self.names))
 
     def values(self, name: str) -> list[str | None]:
-        """The raw text of every row; None where it means null."""
+        """The raw text of every row; None for null."""
         raw = self.text.column(name)
         is_null = self.column(name).codes() < 0
         if is_null.any():

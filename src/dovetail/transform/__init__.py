@@ -1,7 +1,7 @@
 """Joining tables whose keys are written differently, by learned transformations (Auto-Join).
 
 E. Zhu, Y. He, S. Chaudhuri: Auto-Join: Joining Tables by Leveraging Transformations, PVLDB 10(10), 2017,
-doi:10.14778/3115404.3115409; and chapter 4 of E. Zhu's thesis. What is done otherwise here:
+doi:10.14778/3115404.3115409; and chapter 4 of E. Zhu's thesis. Departures from the paper:
 docs/algorithms/auto_join.md.
 
     suffixes     the suffix array of a column, and the longest q-grams that two columns share

@@ -1,7 +1,7 @@
 """The extracts that could make a part of every wanted value of an example set.
 
-Extracts that give the same texts on all examples are one candidate with several readings; the examples cannot tell
-them apart, so the whole table does later (discover.py).
+Extracts that give the same texts on all examples are one candidate with several readings; the examples cannot
+distinguish them, so the whole table does later (discover.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Composite keys on both sides (section 4.4.3): where no program makes a whole key, one may make a part of it."""
+"""Composite keys on both sides (section 4.4.3): if no program makes a whole key, one may make a part of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def discover_composite(left: Columns, right: Columns, deadline: Deadline | None 
 
 
 def _parts(table: Columns) -> Iterator[Extract]:
-    """The pieces that are nearly keys themselves, the plainest cuts first."""
+    """The pieces that are nearly keys themselves, the plainest splits first."""
     found = 0
     for name, column in table.items():
         filled = [text for text in column if text]

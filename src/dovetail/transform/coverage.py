@@ -41,7 +41,7 @@ class SampledTable:
         return self._values[name]
 
     def key_columns(self) -> list[str]:
-        """The columns whose values are nearly distinct; all, where there is no such column."""
+        """The columns whose values are nearly distinct; all, if there is no such column."""
         found = []
         for name, column in self.columns.items():
             filled = [text for text in column if text]
@@ -50,7 +50,7 @@ class SampledTable:
         return found or list(self.columns)
 
     def is_numeric(self, name: str) -> bool:
-        """Mostly digits, which say little when they are equal: counts, years, row numbers."""
+        """Whether most characters are digits: counts, years and row numbers are equal by chance."""
         text = "".join(self.values(name).texts)
         return sum(map(str.isdigit, text)) > sum(map(str.isalpha, text))
 
@@ -85,7 +85,7 @@ class Coverage:
         return set().union(*(self._run(program)[1] for program in programs))
 
     def score(self, program: Program) -> float:
-        """The share of the target's keys that are reached, less where they are not quite keys."""
+        """The share of the target's keys that are reached, less if they are not quite keys."""
         return len(self.reached([program])) / max(min(self._filled, self.source.rows), 1)
 
     def share(self, program: Program) -> float:
@@ -94,7 +94,7 @@ class Coverage:
         return len(self.reached([program])) / max(possible, 1)
 
     def left(self, programs: Sequence[Program]) -> tuple[SampledTable, SampledTable]:
-        """The rows of source and target that the programs leave without a partner."""
+        """The rows of source and target that the programs leave without a match."""
         outputs = [self.outputs(program) for program in programs]
         source = [row for row in range(self.source.rows) if not any(keys[row] in self.wanted for keys in outputs)]
         reached = self.reached(programs)

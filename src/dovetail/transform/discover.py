@@ -21,15 +21,15 @@ _EXAMPLE_SETS = ((3, 8, 2), (3, 24, 4), (2, 8, 2), (2, 24, 4), (1, 24, 6))
 _ENOUGH = 0.97  # of the target's keys: nothing better is looked for
 _VERY_GOOD = 0.9  # other pairs of columns are not tried
 _GOOD = 0.8  # whole rows are not tried
-_LEAST_COVERAGE = 0.1  # of the smaller table's keys: less is no join
+_LEAST_COVERAGE = 0.1  # of the smaller table's keys: less may be chance
 _NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
-_SIMPLE_COST = 1.3  # a program of one plain step is believed as soon as it makes its examples
+_SIMPLE_COST = 1.3  # a program of one plain step is accepted as soon as it makes its examples
 MOST_PROGRAMS = 6
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The table that is transformed, and the table with the key; `reversed` where the left one has the key."""
+    """The table that is transformed, and the table with the key; `reversed` if the left one has the key."""
 
     source: SampledTable
     target: SampledTable
@@ -43,7 +43,7 @@ class Discovery:
     programs: tuple[Program, ...]
     source: str  # the column whose values were matched with the key's
     target: str
-    reversed: bool  # the right table is transformed, to meet a key of the left one
+    reversed: bool  # the right table is transformed into a key of the left one
     key: Program | None = None  # what is taken of the key, where it is composite
 
     def keys_of(self, target: Mapping[str, Sequence[str | None]]) -> Sequence[str | None]:
@@ -60,7 +60,7 @@ def discover(
     most_programs: int = MOST_PROGRAMS,
     deadline: Deadline | None = None,
 ) -> Discovery | None:
-    """The programs that join two tables of raw text; None where no program joins enough of them.
+    """The programs that join two tables of raw text; None if no program joins enough rows.
 
     Nothing new is tried after the deadline.
     """
@@ -158,7 +158,7 @@ def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, 
 def _best_program(direction: Direction, group: ColumnMatch, coverage: Coverage) -> Learned | None:
     """The program with the best coverage, of those that the group's example sets teach.
 
-    From the matched column alone where that does well, else from whole rows too.
+    From the matched column alone if that does well, otherwise from whole rows too.
     """
     best: tuple[float, float, Learned] | None = None
     tried = set()
@@ -175,7 +175,7 @@ def _best_program(direction: Direction, group: ColumnMatch, coverage: Coverage) 
                 continue
             tried.add(found.program)
             found = _refined(found, coverage)
-            if not _is_believed(found, len(pairs), coverage) or cuts_numbers(found.program, direction.source.columns):
+            if not _is_convincing(found, len(pairs), coverage) or cuts_numbers(found.program, direction.source.columns):
                 continue
             rank = (coverage.score(found.program), -found.cost, found)
             if best is None or rank[:2] > best[:2]:
@@ -185,8 +185,8 @@ def _best_program(direction: Direction, group: ColumnMatch, coverage: Coverage) 
     return best[2] if best else None
 
 
-def _is_believed(found: Learned, examples: int, coverage: Coverage) -> bool:
-    """Whether it makes more than what it was shown, or is so plain that it need not."""
+def _is_convincing(found: Learned, examples: int, coverage: Coverage) -> bool:
+    """Whether it makes more than its examples, or is so plain that it need not."""
     reached = len(coverage.reached([found.program]))
     if reached == coverage.size:
         return examples > 1 or found.cost <= _SIMPLE_COST
@@ -215,7 +215,7 @@ def _example_sets(pairs: Sequence[RowPair]) -> Iterator[list[RowPair]]:
 
 
 def _refined(found: Learned, coverage: Coverage) -> Learned:
-    """With those readings of each slot that cover most: the examples could not tell them apart, the table can."""
+    """With those readings of each slot that cover most: the examples do not distinguish them, the table does."""
     slots = list(found.slots)
     best = coverage.score(found.program)
     for place, slot in enumerate(slots):

@@ -1,11 +1,10 @@
-"""A program for people and for other engines: in words, as Python, as an expression of DuckDB and of Spark."""
+"""A program in words, in Python, and as an expression of DuckDB and of Spark."""
 
 from __future__ import annotations
 
-from dovetail.transform.program import Constant, Extract, Program, Split, Step
+from dovetail.transform.program import Constant, Extract, Program, Step
 
 _SPECIAL = set("\\^$.|?*+()[]{}-")
-_ORDINALS = ("first", "second", "third")
 _PYTHON_TITLE = '" ".join(word[:1].upper() + word[1:].lower() for word in {}.split(" "))'
 _DUCKDB_TITLE = (
     "array_to_string(list_transform(string_split({}, ' '), lambda word: upper(word[1:1]) || lower(word[2:])), ' ')"
@@ -13,21 +12,17 @@ _DUCKDB_TITLE = (
 
 
 def explained(program: Program) -> dict[str, str]:
+    """The program in words, in Python, and as expressions of DuckDB and Spark."""
     return {
-        "words": in_words(program),
+        "words": program.words,
         "python": as_python(program),
         "duckdb": as_duckdb(program),
         "spark": as_spark(program),
     }
 
 
-def in_words(program: Program) -> str:
-    """One sentence."""
-    return ", then ".join(_words(step) for step in program.steps)
-
-
 def as_python(program: Program) -> str:
-    """An expression over a dict `row`; it raises IndexError, or gives less text, where the program gives null."""
+    """An expression over a dict `row`; it raises IndexError, or gives less text, if the program gives null."""
     return " + ".join(_python(step) for step in program.steps)
 
 
@@ -38,43 +33,6 @@ def as_duckdb(program: Program) -> str:
 def as_spark(program: Program) -> str:
     """For `pyspark.sql.functions.expr`: plain column expressions."""
     return f"concat({', '.join(_spark(step) for step in program.steps)})"
-
-
-def _words(step: Step) -> str:
-    if isinstance(step, Constant):
-        return f"“{step.text}”"
-    text = f"column “{step.column}”"
-    for split in step.splits:
-        text = f"{_piece_words(split)} of {text} cut at “{split.separator}”"
-    if (step.start, step.stop) != (0, None):
-        text = f"{_slice_words(step.start, step.stop)} of {text}"
-    return text if step.case == "as is" else f"{text}, in {step.case} case"
-
-
-def _piece_words(split: Split) -> str:
-    if split.first == split.last:
-        return f"the {_ordinal(split.first)} piece"
-    return "all but the last piece" if split.first == 0 else "all but the first piece"
-
-
-def _ordinal(place: int) -> str:
-    if place == -1:
-        return "last"
-    from_end = " from the end" if place < 0 else ""
-    number = -place if place < 0 else place + 1
-    return (_ORDINALS[number - 1] if number <= len(_ORDINALS) else f"{number}th") + from_end
-
-
-def _slice_words(start: int, stop: int | None) -> str:
-    if start == 0 and stop is not None:
-        return f"the first {_characters(stop)}" if stop > 0 else f"all but the last {_characters(-stop)}"
-    if stop is None:
-        return f"all but the first {_characters(start)}" if start > 0 else f"the last {_characters(-start)}"
-    return f"characters {start} to {stop} (as Python slices)"
-
-
-def _characters(number: int) -> str:
-    return "character" if number == 1 else f"{number} characters"
 
 
 def _python(step: Step) -> str:

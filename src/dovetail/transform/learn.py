@@ -38,7 +38,7 @@ class Learned:
 
 
 def learn(examples: Sequence[Example], main: str, columns: Sequence[str]) -> Learned | None:
-    """The cheapest program that is consistent with all examples; None where there is none within the budget."""
+    """The cheapest program that is consistent with all examples; None if there is none within the budget."""
     wanted = [plain(example.wanted) for example in examples]
     fitting = candidates(examples, main, columns)
     lengths = sorted({len(text) for text in fitting}, reverse=True)
@@ -113,7 +113,7 @@ def _learned(
 
 
 def _cased(extract: Extract, examples: Sequence[Example], wanted: Sequence[str]) -> Extract:
-    """With the first casing that gives the wanted parts to the letter; as it is where none does."""
+    """With the first casing that gives the wanted parts to the letter; as it is if none does."""
     for case in CASES:
         cased = Extract(extract.column, extract.splits, extract.start, extract.stop, case)
         if all(

@@ -81,7 +81,7 @@ def _scattered(pair: RowPair) -> tuple[int, int]:
 def match_together(
     sources: Sequence[Values], columns: Mapping[str, Sequence[str | None]], rows: Sequence[int], target: Values
 ) -> ColumnMatch:
-    """Pairs that no column gives alone: hours, minutes and seconds each stand in many times, but together in one.
+    """Pairs that no column gives alone: an hour, a minute or a second is in many times of day, all three in one.
 
     Whole cells are looked up in the target; the rarer there, the more they say. A row is paired with the target value
     for which its cells say most, where there is only one.

@@ -31,7 +31,7 @@ CASES: dict[str, Callable[[str], str]] = {
 
 @dataclass(frozen=True)
 class Split:
-    """Cut at a separator, keep the pieces from `first` to `last`, both included; negative: counted from the end.
+    """Split at a separator, keep the pieces from `first` to `last`, both included; negative: counted from the end.
 
     One piece (`first` is `last`), all but the last (0 to -2), or all but the first (1 to -1).
     """
@@ -41,7 +41,7 @@ class Split:
     last: int
 
     def apply(self, text: str) -> str | None:
-        """None where there is no such piece. A text without the separator is one piece."""
+        """None if there is no such piece. A text without the separator is one piece."""
         pieces = text.split(self.separator)
         size = len(pieces)
         first = self.first + size if self.first < 0 else self.first
@@ -78,7 +78,7 @@ class Constant:
 Step = Extract | Constant
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Program:
     """The concatenation of its steps. A row in which one extract has nothing to take gives null."""
 
@@ -88,6 +88,14 @@ class Program:
     def columns(self) -> tuple[str, ...]:
         """The columns that are read, in the order of their first use."""
         return tuple(dict.fromkeys(step.column for step in self.steps if isinstance(step, Extract)))
+
+    @property
+    def words(self) -> str:
+        """The program in one sentence."""
+        return ", then ".join(_words(step) for step in self.steps)
+
+    def __repr__(self) -> str:
+        return f"<Program: {self.words}>"
 
     @property
     def is_identity(self) -> bool:
@@ -112,6 +120,46 @@ class Program:
     @staticmethod
     def from_json(steps: Sequence[Mapping[str, Any]]) -> Program:
         return Program(tuple(_step_of(step) for step in steps))
+
+
+_ORDINALS = ("first", "second", "third")
+
+
+def _words(step: Step) -> str:
+    if isinstance(step, Constant):
+        return f"“{step.text}”"
+    text = f"column “{step.column}”"
+    for split in step.splits:
+        text = f"{_piece_words(split)} of {text} cut at “{split.separator}”"
+    if (step.start, step.stop) != (0, None):
+        text = f"{_slice_words(step.start, step.stop)} of {text}"
+    return text if step.case == "as is" else f"{text}, in {step.case} case"
+
+
+def _piece_words(split: Split) -> str:
+    if split.first == split.last:
+        return f"the {_ordinal(split.first)} piece"
+    return "all but the last piece" if split.first == 0 else "all but the first piece"
+
+
+def _ordinal(place: int) -> str:
+    if place == -1:
+        return "last"
+    from_end = " from the end" if place < 0 else ""
+    number = -place if place < 0 else place + 1
+    return (_ORDINALS[number - 1] if number <= len(_ORDINALS) else f"{number}th") + from_end
+
+
+def _slice_words(start: int, stop: int | None) -> str:
+    if start == 0 and stop is not None:
+        return f"the first {_characters(stop)}" if stop > 0 else f"all but the last {_characters(-stop)}"
+    if stop is None:
+        return f"all but the first {_characters(start)}" if start > 0 else f"the last {_characters(-start)}"
+    return f"characters {start} to {stop} (as Python slices)"
+
+
+def _characters(number: int) -> str:
+    return "character" if number == 1 else f"{number} characters"
 
 
 def _step_json(step: Step) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""A transformation is a value: print it, save it, apply it to new rows; `dovetail.join(a, b, by=it)` joins by it."""
+"""A transformation that joins two tables: print it, save it, apply it to new rows, join other tables by it."""
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +15,22 @@ from dovetail._output import whole_file
 from dovetail.errors import InputError, UnknownName, unknown
 from dovetail.lake.strings import string_batch
 from dovetail.tables.frames import to_arrow
-from dovetail.transform.explain import in_words
 from dovetail.transform.program import Program
 
 _VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transformation:
-    """How two tables join: programs, each for the rows that those before it leave, and the column that they reach."""
+    """How the values of one table become keys of another: programs, and the column whose values they make.
+
+    Each program is for the rows that those before it leave. `dovetail.join(left, right, by=…)` joins by it.
+    """
 
     programs: tuple[Program, ...]
-    reversed: bool  # the right table is transformed, to meet a column of the left one
+    reversed: bool  # the programs read the right table and make values of the left one
     target: str
-    key: Program | None = None  # what is taken of the target, where it is composite
+    key: Program | None = None  # the part of the target that is used, if it is composite
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -36,19 +39,31 @@ class Transformation:
 
     @property
     def is_identity(self) -> bool:
-        """Whether the programs leave a column as it is: equal values."""
+        """Whether the programs change nothing, so that equal values join."""
         return all(program.is_identity for program in self.programs) and self.key is None
 
+    def __repr__(self) -> str:
+        return f"<Transformation of the {self._side} table into {self.target}: {self}>"
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{html.escape(program.words)}</li>" for program in self.programs)
+        return f"<p>Each row of the {self._side} table by the first that applies:</p><ol>{items}</ol>"
+
+    @property
+    def _side(self) -> str:
+        return "right" if self.reversed else "left"
+
     def __str__(self) -> str:
-        return "; or ".join(in_words(program) for program in self.programs)
+        return "; or ".join(program.words for program in self.programs)
 
     def apply(self, data: Any) -> list[str | None]:
-        """What the first program that gives anything makes of each row of a frame or a dict of columns."""
+        """The key of each row of a frame or dict of columns, by the first program that makes one; None without one."""
         columns = text_columns(data, self.columns)
         made = [program.apply(columns) for program in self.programs]
         return [next((value for value in row if value is not None), None) for row in zip(*made, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
+        """The transformation as a JSON document."""
         programs = [program.to_json() for program in self.programs]
         key = self.key.to_json() if self.key else None
         return {
@@ -57,31 +72,36 @@ class Transformation:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Transformation:
+        """The transformation that `to_json` wrote."""
         try:
             if document["version"] != _VERSION:
-                raise InputError(f"This transformation is of version {document['version']}; {_VERSION} can be read.")
+                raise InputError(
+                    f"This transformation has version {document['version']}; this Dovetail reads version {_VERSION}."
+                )
             programs = tuple(Program.from_json(steps) for steps in document["programs"])
             key = Program.from_json(document["key"]) if document["key"] else None
             return cls(programs, bool(document["reversed"]), str(document["target"]), key)
         except KeyError as error:
-            raise InputError(f"This is no transformation that Dovetail has written: it has no {error}.") from None
+            raise InputError(f"This is not a transformation that Dovetail wrote: it has no {error}.") from None
         except (TypeError, ValueError) as error:
-            raise InputError(f"This is no transformation that Dovetail has written: {error!r}.") from None
+            raise InputError(f"This is not a transformation that Dovetail wrote: {error!r}.") from None
 
     def save(self, path: str | Path) -> None:
+        """Write it as a JSON file."""
         with whole_file(Path(path)) as draft:
             draft.write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Transformation:
+        """Read what `save` wrote."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
         except ValueError:
-            raise InputError(f"{path} is no JSON file.") from None
+            raise InputError(f"{path} is not a JSON file.") from None
         if not isinstance(document, dict):
-            raise InputError(f"{path} is no transformation: it holds no JSON object.")
+            raise InputError(f"{path} is not a transformation: it holds no JSON object.")
         return cls.from_json(document)
 
 

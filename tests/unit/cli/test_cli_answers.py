@@ -120,7 +120,7 @@ def test_columns_json(idx):
 
 def test_columns_of_a_skipped_file(idx):
     answer = dovetail("columns", idx, "letter.txt")
-    assert (answer.code, answer.out) == (1, "letter.txt is in the index as a skipped file: not a table: prose.\n")
+    assert (answer.code, answer.out) == (1, "letter.txt was skipped: not a table: prose.\n")
     answer = dovetail("columns", idx, "letter.txt", "--json")
     assert (answer.code, answer.json) == (1, [])
 
@@ -161,7 +161,7 @@ def test_find_shows_a_limited_number(idx):
 
 def test_find_nothing(idx):
     answer = dovetail("find", idx, "Atlantis")
-    assert (answer.code, answer.out) == (1, f"No column of {idx} holds 'Atlantis'.\n")
+    assert (answer.code, answer.out) == (1, f"No column of {idx} contains 'Atlantis'.\n")
     answer = dovetail("find", idx, "--column", "x*")
     assert (answer.code, answer.out) == (1, f"No column of {idx} is called 'x*'.\n")
     answer = dovetail("find", idx, "Atlantis", "--json")

@@ -24,7 +24,7 @@ def test_what_it_says(files):
     assert said.code == 0
     first, why, program, heading, *rows = said.out.splitlines()
     assert first.startswith("5 rows: inner join on name = who (after a transformation), 1:1. 5 of 5 rows on the left")
-    assert why == "No values are equal; the transformation matches 5."
+    assert why == "No values are equal; the transformation matches 5 rows."
     assert "table: the " in program
     assert heading.split() == ["name", "who", "born"]
     assert rows[0].split() == ["Ada", "Lovelace", "Lovelace", "Ada", "x12"]
@@ -56,9 +56,9 @@ def test_one_way_only(files):
         ),
         (
             ["--prefer", "groups", "--by", "similar"],
-            "`prefer` chooses among joins on equal values; drop it or `by=similar`.",
+            "`prefer` ranks joins on equal values; drop it or `by=similar`.",
         ),
-        (["-o", "x.doc"], "Cannot write .doc: use .csv, .parquet, .arrow, .feather or -."),
+        (["-o", "x.doc"], "Cannot write .doc; use .csv, .parquet, .arrow, .feather or -."),
     ],
 )
 def test_options_that_do_not_fit(files, options, sentence):

@@ -36,7 +36,7 @@ def test_predicates(files):
 def test_nothing_to_join_on(files, tmp_path):
     (tmp_path / "other.csv").write_text("x\nq\n")
     said = dovetail("predicates", files[0], tmp_path / "other.csv")
-    assert (said.code, said.out) == (1, "Nothing joins: no columns of equal values connect the tables.\n")
+    assert (said.code, said.out) == (1, "Nothing joins. No columns with equal values connect the tables.\n")
 
 
 def test_three_tables(files, tmp_path):
@@ -53,7 +53,7 @@ def test_three_tables(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--on", "id"], "More than two tables are joined on equal columns that are found; drop `on` and `by`."),
+        (["--on", "id"], "More than two tables are joined on columns that Dovetail finds; drop `on` and `by`."),
     ],
 )
 def test_options_that_do_not_fit_three(files, options, sentence):

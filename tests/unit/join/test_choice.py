@@ -47,7 +47,7 @@ def test_no_column_is_no_way(on):
 
 
 def test_columns_of_different_lengths():
-    with pytest.raises(InputError, match="as many values"):
+    with pytest.raises(InputError, match="must have the same length"):
         dovetail.join({"a": ["x", "y"], "b": ["z"]}, {"a": ["x"]})
 
 

@@ -147,7 +147,7 @@ def test_which_way_and_why(files):
     assert (given_.by, given_.rows, given_.on) == ("equal", 9, (("Name", "Client"),))
     chosen = dovetail.join(*files, prefer="compact")
     assert (chosen.by, chosen.prefer, chosen.rows) == ("equal", "compact", 4)
-    assert chosen.why == "No other columns do better by compact: 3."
+    assert chosen.why == "These columns score best by compact: 3."
     key = dovetail.join({"id": ["1", "2", "3"], "name": list("abc")}, {"ref": ["1", "1", "3"], "day": list("xyz")})
     assert (key.by, key.on) == ("equal", (("id", "ref"),))
     assert key.report["cardinality"] == "1:N"
@@ -167,15 +167,15 @@ def test_more_than_two_tables(tmp_path):
     with pytest.raises(InputError, match="A semi join takes two tables"):
         dovetail.join(tracks, albums, artists, how="semi")
     nothing = dovetail.join(tracks, albums, {"x": ["other"]})
-    assert (nothing.rows, nothing.why) == (0, "No columns of equal values connect all tables.")
+    assert (nothing.rows, nothing.why) == (0, "No columns with equal values connect all tables.")
 
 
 def test_mistakes_get_a_sentence(files):
-    with pytest.raises(InputError, match="Name = Client would give 9 rows, more than the 8 of `max_rows`"):
+    with pytest.raises(InputError, match="Name = Client would give 9 rows; `max_rows` is 8"):
         dovetail.join(*files, on="Name=Client", how="left", max_rows=8)
     with pytest.raises(UnknownName, match='no column "Client"'):
         dovetail.join(*files, on="Client")
-    with pytest.raises(InputError, match="There is no preference 'best'"):
+    with pytest.raises(InputError, match="`prefer` is 'best'"):
         dovetail.predicates(*files, prefer="best")
     with pytest.raises(InputError, match="`how` is 'sideways'"):
         dovetail.join(*files, how="sideways")

@@ -41,7 +41,7 @@ def test_numbers_are_not_similar():
     right = {"id": [str(n) for n in range(200, 240)], "place": [f"{town}, {n}" for n, town in numbered]}
     assert dovetail.join(left, right, by="similar").on == (("town", "place"),)
     only_numbers = dovetail.join({"id": left["id"]}, {"id": right["id"]}, by="similar")
-    assert (only_numbers.rows, only_numbers.why) == (0, "No columns of text correspond.")
+    assert (only_numbers.rows, only_numbers.why) == (0, "No text columns correspond.")
 
 
 def test_similar_columns_may_be_named():
@@ -56,7 +56,7 @@ def test_similar_columns_may_be_named():
 @pytest.mark.parametrize("by", ["similar", "transform", "semantic", UNCHANGED])
 def test_the_most_rows_hold_for_every_method(by):
     left, right = {"a": TOWNS * 20}, {"b": TOWNS * 20}
-    with pytest.raises(InputError, match="more than the 100 of `max_rows`"):
+    with pytest.raises(InputError, match="`max_rows` is 100"):
         dovetail.join(left, right, by=by, max_rows=100, max_growth=1000)
 
 
@@ -81,7 +81,7 @@ def test_seconds_hold_for_many_tables():
 def test_reasons_are_true():
     left = {"id": ["1", "2", "3", "4", "5"], "name": ["a", "b", "c", "d", "e"]}
     joined = dovetail.join(left, {"id": ["1", "2", "3", "4", "9"]}, by="equal")
-    assert "4 of 5 rows on the left and 4 of 5 on the right have an equal partner" in joined.why
+    assert "4 of 5 rows on the left and 4 of 5 on the right have a match" in joined.why
 
 
 def test_as_pandas_and_polars_users_expect():
@@ -90,12 +90,12 @@ def test_as_pandas_and_polars_users_expect():
     joined = dovetail.join(left, right, left_on="k", right_on="key", how="full", suffix="_theirs", validate="m:1")
     assert joined.frame.columns.tolist() == ["k", "n", "key", "n_theirs"]
     assert (joined.how, joined.rows) == ("outer", 4)
-    with pytest.raises(InputError, match="no 1:1 join: 1 keys repeat in left_table"):
+    with pytest.raises(InputError, match="not a 1:1 join: 1 key repeats in left_table"):
         dovetail.join(left, right, left_on="k", right_on="key", validate="1:1")
     for wrong, sentence in (
-        ({"left_on": "k"}, "`left_on` and `right_on` go together"),
-        ({"left_on": ["k", "n"], "right_on": "key"}, "they must be as many"),
-        ({"on": "n", "left_on": "k", "right_on": "key"}, "Give either `on`"),
+        ({"left_on": "k"}, "must be given together"),
+        ({"left_on": ["k", "n"], "right_on": "key"}, "must have the same length"),
+        ({"on": "n", "left_on": "k", "right_on": "key"}, "Use either `on`"),
         ({"on": "n", "prefer": "key"}, "drop `prefer`"),
         ({"min_similarity": 0.5}, "needs `by='similar'`"),
         ({"by": "similar", "min_similarity": 2}, "at most 1"),
@@ -112,6 +112,35 @@ def test_results_show_what_joined(tmp_path):
     assert "&lt;b&gt;" in joined._repr_html_() and "<td>1</td>" in joined._repr_html_()
     nothing = dovetail.join({"id": ["1"]}, {"ref": ["7"]}, on="id=ref")
     assert repr(nothing) == "<Nothing joins. The columns were given.>"
+
+
+def test_programs_and_predicates_show_themselves():
+    way = dovetail.Transformation((Program((Extract("a", (), 0, 3),)),), False, "b")
+    assert repr(way) == "<Transformation of the left table into b: the first 3 characters of column “a”>"
+    assert repr(way.programs[0]) == "<Program: the first 3 characters of column “a”>"
+    assert "<li>the first 3 characters" in way._repr_html_()
+    found = dovetail.predicates({"id": ["1", "2", "3"]}, {"ref": ["1", "2", "2"]}, prefer="groups")
+    assert [line.split() for line in repr(found).splitlines()] == [
+        ["groups", "joined", "rows", "predicate"],
+        ["2", "3", "id", "=", "ref"],
+    ]
+    assert "<td>id = ref</td>" in found._repr_html_()
+    assert repr(dovetail.predicates({"a": ["x"]}, {"b": ["y"]})) == "no columns of equal values"
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "outer"])
+def test_every_joined_row_says_how_it_came_about(how):
+    left = {"town": ["Ogdenville", "Springfeld", "Atlantis"]}
+    right = {"place": ["Springfield", "Ogdenville", "Shelbyville"], "n": ["1", "2", "3"]}
+    joined = dovetail.join(left, right, by="semantic", on=("town", "place"), how=how, indicator=True)
+    rows = joined.table.select(["town", "place", "similarity", "origin"]).to_pylist()
+    paired = [row for row in rows if row["town"] and row["place"]]
+    assert [(row["place"], row["origin"]) for row in paired] == [("Ogdenville", "equal"), ("Springfield", "similar")]
+    assert float(paired[0]["similarity"]) == 1 > float(paired[1]["similarity"])
+    assert all(row["origin"] is None for row in rows if row not in paired)
+    (least,) = joined.report["least_similar"]
+    assert (least["left"], least["right"]) == ("Springfeld", "Springfield")
+    assert joined.frame["similarity"].type == pa.float64()
 
 
 @pytest.fixture(scope="module")

@@ -96,7 +96,7 @@ def test_the_command_saves_and_uses_it(tmp_path):
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     kept = command("join", files[0], files[0], "--save", tmp_path / "q.json", "-o", tmp_path / "out.csv")
     assert kept.code == 0
-    assert "q.json is not written: no transformation was learned." in kept.err
+    assert "q.json was not written: no transformation was learned." in kept.err
     assert (tmp_path / "out.csv").exists() and not (tmp_path / "q.json").exists()
 
 

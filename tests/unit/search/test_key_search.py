@@ -89,7 +89,7 @@ def test_what_is_wrong_is_said_in_a_sentence(lake):
         lake.search("weather.csv", on="city,datum")
     with pytest.raises(InputError, match="`fast` takes one column"):
         lake.search("weather.csv", on=["city", "date"], fast=True)
-    with pytest.raises(InputError, match="No row of query has a value in each of a, b"):
+    with pytest.raises(InputError, match="No row of query has a value in all of a, b"):
         lake.search({"a": ["x", None], "b": [None, "y"]}, on=["a", "b"])
     with pytest.raises(InputError, match="`on` is empty"):
         lake.search("weather.csv", on=[])

@@ -67,5 +67,5 @@ def test_years_and_row_numbers_alone_are_no_answer_but_are_named(shop):
     assert not hits
     assert len(hits.nearest) == 3
     assert "No table of the lake joins well with query. The nearest: 3 columns share" in repr(hits)
-    assert "too common or too few to tell" in repr(hits)
+    assert "too few or too common to be evidence" in repr(hits)
     assert shop.search(mine, min_overlap=20), "whoever asks sees them"

@@ -118,9 +118,9 @@ def test_thresholds_and_globs(lake):
 def test_refusals(lake):
     with pytest.raises(InputError, match="`by` is 'magic'"):
         lake.search({"a": ["x"]}, by="magic")
-    with pytest.raises(InputError, match="`fast` finds equal values only"):
+    with pytest.raises(InputError, match="`fast` does not go with"):
         lake.search({"a": ["x"]}, by="transform", fast=True)
-    with pytest.raises(InputError, match="no column of text"):
+    with pytest.raises(InputError, match="no text column"):
         lake.search({"a": [1, 2]}, by="transform")
     nothing = lake.search({"a": ["qqq xxx", "zzz yyy"]}, by="transform")
     assert (list(nothing), "after a transformation" in nothing.sentence) == ([], True)

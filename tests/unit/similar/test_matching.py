@@ -101,7 +101,7 @@ def test_a_column_that_must_be_equal_beside_the_similar_one():
     ]
     with pytest.raises(UnknownName, match='no column "yer"'):
         dovetail.join(left, right, by="similar", equal=("yer", "released"))
-    with pytest.raises(InputError, match="add `by='similar'`"):
+    with pytest.raises(InputError, match="needs `by='similar'`"):
         dovetail.join(left, right, equal=("year", "released"))
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.transform import Constant, Extract, Program, Split
-from dovetail.transform.explain import as_duckdb, as_python, in_words
+from dovetail.transform.explain import as_duckdb, as_python
 
 ROWS = st.lists(st.text("aB '(", max_size=8), min_size=1, max_size=6)
 PLACES = st.one_of(st.integers(-3, 2).map(lambda place: (place, place)), st.sampled_from([(0, -2), (1, -1)]))
@@ -59,7 +59,7 @@ def test_words():
             Extract("last", (), 1),
         )
     )
-    assert in_words(program) == (
+    assert program.words == (
         "the first character of the last piece of the first piece of column “name” cut at “ (” cut at “, ”, "
         "in lower case, then “.”, then all but the first character of column “last”"
     )

@@ -1,4 +1,4 @@
-"""Columns as numbers: the same number where the same token stands, whichever table and column it is in."""
+"""Columns as numbers: the same number for the same token, whatever the table and column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dovetail.join.best_predicate.kernels import own, shared
 from dovetail.normalise.hashing import hash_tokens
 from dovetail.tables.input_table import InputColumn, InputTable
 
-_ROOM = 4  # places for each token, so that few meet by chance
+_ROOM = 4  # places for each token, so that few collide
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Coded:
 
 
 def code_tables(tables: Sequence[InputTable]) -> Coded:
-    """Codes of all tables together. Hashes tell cheaply which tokens can be shared; the tokens themselves decide."""
+    """Codes of all tables together. Hashes show cheaply which tokens may be shared; the tokens themselves decide."""
     hashes = [[hash_tokens(column.tokens) for column in table.columns] for table in tables]
     size = sum(len(each) for of_table in hashes for each in of_table)
     owners = np.zeros(1 << max(10, (_ROOM * size).bit_length()), np.uint8)

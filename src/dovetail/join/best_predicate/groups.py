@@ -1,4 +1,4 @@
-"""The joining groups of a predicate of two tables: counted, parted by further columns, closed."""
+"""The joining groups of a predicate of two tables: counted, split by further columns, closed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.join.best_predicate.coding import Coded, CodedTable
-from dovetail.join.best_predicate.kernels import children, first_rows, holds, meet, parted, rows_by_code
+from dovetail.join.best_predicate.kernels import children, common_groups, first_rows, holds, rows_by_code, split_rows
 from dovetail.join.best_predicate.scores import Joined
 
 Pair = tuple[int, int, int, int]
@@ -35,13 +35,13 @@ class TwoCoded:
         return [(0, a, 1, b) for a in range(self.left.width) for b in range(self.right.width)]
 
     def joined(self, pairs: Sequence[Pair]) -> Joined | None:
-        """The join on these pairs, counted; None where nothing joins."""
+        """The counts of the join on these pairs; None if nothing joins."""
         return self.groups(pairs[:-1]).children(pairs[-1:]).get(pairs[-1])
 
     def groups(self, pairs: Sequence[Pair]) -> Groups:
         found = self.root
         for pair in pairs:
-            found = found.part(pair)
+            found = found.split(pair)
         return found
 
 
@@ -51,14 +51,14 @@ class Groups:
         self.left, self.right = left, right  # the group of each row, or -1
         self.number = number
 
-    def part(self, pair: Pair) -> Groups:
+    def split(self, pair: Pair) -> Groups:
         """The groups that also agree on one more pair of columns."""
         left, right = np.empty_like(self.left), np.empty_like(self.right)
-        number = meet(self._parted(0, pair[1]), self._parted(1, pair[3]), left, right)
+        number = common_groups(self._split(0, pair[1]), self._split(1, pair[3]), left, right)
         return Groups(self.tables, left, right, number)
 
     def children(self, pairs: Sequence[Pair]) -> dict[Pair, Joined]:
-        """What adding each of the pairs gives; those with which nothing joins are left out."""
+        """The counts after adding each of the pairs; without those with which nothing joins."""
         if not pairs:
             return {}
         used = sorted({pair[1] for pair in pairs}), sorted({pair[3] for pair in pairs})
@@ -66,7 +66,7 @@ class Groups:
         wanted = np.zeros((len(used[0]), len(used[1])), np.bool_)
         for place in places.values():
             wanted[place] = True
-        lists = [self._parted(side, column)[1:] for side in (0, 1) for column in used[side]]
+        lists = [self._split(side, column)[1:] for side in (0, 1) for column in used[side]]
         keys = np.concatenate([each[0] for each in lists])
         counts = np.concatenate([np.diff(each[1]) for each in lists])
         ends = np.concatenate([[0], np.cumsum([len(each[0]) for each in lists])]).astype(np.int64)
@@ -81,7 +81,7 @@ class Groups:
         return found
 
     def closure(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Those of the pairs that hold in every joined row anyway."""
+        """Those of the pairs that are equal in every joined row anyway."""
         left, right = self.tables.left.codes, self.tables.right.codes
         firsts = first_rows(self.left, self.number), first_rows(self.right, self.number)
         return [
@@ -90,7 +90,7 @@ class Groups:
             if holds(left[a], self.left, right[b], firsts[1]) and holds(right[b], self.right, left[a], firsts[0])
         ]
 
-    def _parted(self, side: int, column: int) -> tuple[Array, Array, Array]:
+    def _split(self, side: int, column: int) -> tuple[Array, Array, Array]:
         table: CodedTable = (self.tables.left, self.tables.right)[side]
         groups = (self.left, self.right)[side]
-        return parted(self.tables.by_code[side][column], table.codes[column], groups, self.number)
+        return split_rows(self.tables.by_code[side][column], table.codes[column], groups, self.number)

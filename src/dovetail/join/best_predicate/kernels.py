@@ -29,7 +29,7 @@ def rows_by_code(codes: Array, size: int) -> Array:
 
 
 @compiled
-def parted(by_code: Array, codes: Array, groups: Array, number: int) -> tuple[Array, Array, Array]:
+def split_rows(by_code: Array, codes: Array, groups: Array, number: int) -> tuple[Array, Array, Array]:
     """The groups' rows by group and code: the rows, and for each run of equal ones its key and its start.
 
     The key is group and code in one number. The starts have one item more than the keys.
@@ -103,10 +103,10 @@ def children(
 
 
 @compiled
-def meet(
+def common_groups(
     left: tuple[Array, Array, Array], right: tuple[Array, Array, Array], left_groups: Array, right_groups: Array
 ) -> int:
-    """Write the groups that two parted columns have in common, numbered by key; returns how many there are."""
+    """Write the groups that two split columns have in common, numbered by key; returns how many there are."""
     left_groups[:] = -1
     right_groups[:] = -1
     found, i, k = 0, 0, 0

@@ -1,6 +1,6 @@
 """Joining groups of more than two tables (section V.D of the paper).
 
-Columns that a predicate makes equal, directly or over others, are one variable. The joining keys are then the natural
+Columns that a predicate makes equal, directly or not, are one variable. The joining keys are then the natural
 join of the tables' distinct values of their variables, each with the rows that have them; rows are never joined.
 """
 
@@ -64,7 +64,7 @@ class ManyCoded:
         )
 
     def joined(self, pairs: Iterable[Pair]) -> Joined | None:
-        """The join on these pairs, counted; None where nothing joins."""
+        """The counts of the join on these pairs; None if nothing joins."""
         key = frozenset(pairs)
         if key not in self._known and len(key) > 1:
             self._known[key] = self._count(sorted(key))
@@ -121,7 +121,7 @@ class ManyCoded:
 
 
 class ManyGroups:
-    """The joining groups of a predicate: what `Groups` is to two tables."""
+    """The joining groups of a predicate, as `Groups` for two tables."""
 
     def __init__(self, tables: ManyCoded, pairs: Sequence[Pair]) -> None:
         self.tables = tables
@@ -154,12 +154,12 @@ class _Keys:
         return not set(self.names).isdisjoint(names)
 
     def matched(self, place: int) -> int:
-        """Rows of a table, each counted once, though its values may stand in several keys."""
+        """Rows of a table, each counted once, though its values may be in several keys."""
         _, first = np.unique(self.origins[:, place], return_index=True)
         return int(self.weights[first, place].sum())
 
     def join(self, other: _Keys, most: int) -> _Keys | None:
-        """The natural join; None where it has more keys than allowed."""
+        """The natural join; None if it has more keys than allowed."""
         shared = [name for name in self.names if name in other.names]
         mine, theirs = _numbered(self._columns(shared), other._columns(shared))
         order = np.argsort(theirs, kind="stable")

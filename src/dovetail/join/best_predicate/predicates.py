@@ -8,11 +8,13 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from dovetail._text import table_lines
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.coding import code_tables
 from dovetail.join.best_predicate.scores import DEFAULT, MOST_MATCH, PREFERENCES, Joined
 from dovetail.join.best_predicate.search import Predicate, best_predicates
 from dovetail.join.request import SECONDS
+from dovetail.results import html_table
 from dovetail.tables.input_table import InputColumn, InputTable
 
 _MOST_ARE_CODES = 0.9
@@ -20,7 +22,7 @@ _MOST_ARE_CODES = 0.9
 
 @dataclass(frozen=True)
 class ColumnPair:
-    """Columns that must be equal, by the tables' places from 0."""
+    """Two columns that must be equal; tables are numbered from 0."""
 
     left_table: int
     left: str
@@ -33,18 +35,18 @@ class ColumnPair:
 
 @dataclass(frozen=True)
 class NamedPredicate:
-    """A way to join: equal tokens in every pair of columns."""
+    """Pairs of columns to join on, with the score and the counts of the join."""
 
     pairs: tuple[ColumnPair, ...]
     score: float
     joined: Joined
-    of_codes: bool  # a column has numbers or codes, which are equal or different, not written differently
+    of_codes: bool  # a column has numbers or codes, which have one spelling
 
     def __str__(self) -> str:
         return self.written(("left", "right"))
 
     def written(self, tables: Sequence[str]) -> str:
-        """In one line; with the tables' names where there are more than two."""
+        """In one line; with the tables' names if there are more than two."""
         if len(self.joined.sizes) == 2:
             return " and ".join(f"{pair.left} = {pair.right}" for pair in self.pairs)
         return " and ".join(
@@ -53,12 +55,12 @@ class NamedPredicate:
 
     @property
     def shares(self) -> list[float]:
-        """Of the rows of each table, with a partner."""
+        """The share of the rows of each table with a match."""
         return [mine / size for mine, size in zip(self.joined.matched, self.joined.sizes, strict=True)]
 
     @property
     def is_convincing(self) -> bool:
-        """Whether the values say that this is how the tables join, not chance: see docs/algorithms/schemaless.md."""
+        """Whether the evidence is enough to rule out chance (docs/algorithms/schemaless.md)."""
         return self.is_key or min(self.shares) >= MOST_MATCH
 
     @property
@@ -75,13 +77,13 @@ class NamedPredicate:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Predicates:
-    """The best first."""
+    """The best predicates by a preference, best first."""
 
     prefer: str
     predicates: tuple[NamedPredicate, ...]
-    complete: bool  # false where the time was over before every other predicate had been ruled out
+    complete: bool  # False if the time ran out before all others were ruled out
 
     def __len__(self) -> int:
         return len(self.predicates)
@@ -89,15 +91,32 @@ class Predicates:
     def __getitem__(self, place: int) -> NamedPredicate:
         return self.predicates[place]
 
+    def shown(self, tables: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
+        """Headings, and a row of cells for each predicate; `tables` are the names of the tables."""
+        names = tables or [f"table_{number + 1}" for number in range(self._tables)]
+        rows = [[f"{each.score:,.6g}", f"{each.joined.rows:,}", each.written(names)] for each in self.predicates]
+        return [self.prefer, "joined rows", "predicate"], rows
+
+    @property
+    def _tables(self) -> int:
+        return len(self.predicates[0].joined.sizes) if self.predicates else 0
+
+    def __repr__(self) -> str:
+        headings, rows = self.shown()
+        return "\n".join(table_lines(headings, rows, headings[:2])) if rows else "no columns of equal values"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self.shown())
+
 
 def named_predicates(
     tables: Sequence[InputTable], prefer: str | None = None, k: int = 5, seconds: float = SECONDS
 ) -> Predicates:
-    """The k best, by the default preference where none is given."""
+    """The k best predicates; without a preference, by the default one."""
     if prefer is not None and prefer not in PREFERENCES:
-        raise InputError(f"There is no preference {prefer!r}. The preferences are: {', '.join(PREFERENCES)}.")
+        raise InputError(f"`prefer` is {prefer!r}; it must be one of {', '.join(PREFERENCES)}.")
     if k < 1:
-        raise InputError(f"Found k = {k}; at least 1 predicate is asked for.")
+        raise InputError(f"`k` is {k}; it must be at least 1.")
     coded = code_tables(tables)
     names = [
         [table.columns[place].name for place in each.columns] for table, each in zip(tables, coded.tables, strict=True)
@@ -116,5 +135,5 @@ def _named(pairs: tuple[ColumnPair, ...], found: Predicate, tables: Sequence[Inp
 
 
 def _has_codes(column: InputColumn) -> bool:
-    """Whether most of its values have a digit, and no space."""
+    """Whether most of its values have a digit and no space."""
     return bool(pc.mean(pc.match_substring_regex(column.tokens, r"^\S*[0-9]\S*$")).as_py() >= _MOST_ARE_CODES)

@@ -1,4 +1,4 @@
-"""The preferences: what each wants of a join, and the most that any further column could make of it."""
+"""The preferences: the score of a join, and an upper bound for joins on further columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 Rank = tuple[float, int, int]
-"""Best first: the score, then rows of the tables that have a partner (both negative), then joined rows."""
+"""Best first: the score, then rows of the tables that have a match (both negative), then joined rows."""
 
 MOST_MATCH = 0.9  # of the rows of a table that refers to a key
 _SOME_MATCH = 0.2
@@ -18,15 +18,15 @@ _DIGITS = 9  # sums of logarithms come in different orders; what differs by less
 
 @dataclass(frozen=True)
 class Joined:
-    """A join, counted. A joining group is a key with all the rows that have it, on every side."""
+    """The counts of a join. A joining group is a key with all rows that have it, on every side."""
 
-    matched: tuple[int, ...]  # rows of each table with a partner
+    matched: tuple[int, ...]  # rows of each table with a match
     rows: int  # of the inner join
     groups: int
     spread: float  # the sum of n log2 n over the groups, n the joined rows of each
-    most_groups: int  # that further columns could part these into
+    most_groups: int  # that further columns could split these into
     sizes: tuple[int, ...]  # all rows of each table
-    connected: bool = True  # no table stands for itself
+    connected: bool = True  # every table is connected to the others
 
     @property
     def covered(self) -> int:
@@ -38,21 +38,21 @@ class Joined:
 
     @property
     def keyness(self) -> float:
-        """How much speaks for a key on one side: 0 where a row has several partners, or many rows have none.
+        """How likely one side is a key: 0 if a row has several matches, or many rows have none.
 
-        Else up to 1, by the share and the number of the keys that are referred to: one number that stands once among
-        thousands is a key for a column of little else, by chance.
+        Otherwise up to 1, by the share and the number of the keys that are referred to: a number that occurs once among
+        thousands is by chance a key for a column of little else.
         """
         return self._keyness(MOST_MATCH, self.rows, self.groups)
 
     @property
     def is_likely_key(self) -> bool:
-        """The same where a fifth of the rows has a partner: enough for codes, which are equal or different."""
+        """The same if a fifth of the rows has a match: enough for codes, which have only one spelling."""
         return self._keyness(_SOME_MATCH, self.rows, self.groups) == 1
 
     @property
     def most_keyness(self) -> float:
-        """That further columns could give."""
+        """The most that further columns could give."""
         return self._keyness(MOST_MATCH, 0, self.most_groups)
 
     def _keyness(self, least: float, rows: int, keys: int) -> float:
@@ -63,7 +63,7 @@ class Joined:
         return found
 
     def _used(self, table: int, keys: int) -> float:
-        """What a table that refers to so many keys uses of the others."""
+        """How much of the other tables' keys a table uses that refers to so many."""
         share = min(
             mine / size
             for place, (mine, size) in enumerate(zip(self.matched, self.sizes, strict=True))
@@ -74,13 +74,13 @@ class Joined:
 
     @property
     def least_rows(self) -> int:
-        """Of a join that keeps every row that has a partner."""
+        """The fewest rows of a join that keeps every row with a match."""
         return self.covered - self.most_groups if len(self.matched) == 2 else max(self.matched)
 
 
 @dataclass(frozen=True)
 class Preference:
-    """`bound` is at least the score of every predicate that has more columns."""
+    """A way to score joins. `bound` is at least the score of every predicate with more columns."""
 
     name: str
     symbol: str
@@ -92,7 +92,7 @@ class Preference:
         return -self.score(joined), -joined.covered, joined.rows
 
     def best_rank(self, joined: Joined) -> Rank:
-        """No predicate that has more columns has a better one: it covers no more rows, and if as many, in no fewer."""
+        """A bound for predicates with more columns, which cover no more rows, and if as many, in no fewer."""
         return -self.bound(joined), -joined.covered, joined.least_rows
 
 
@@ -101,7 +101,7 @@ def _entropy(joined: Joined) -> float:
 
 
 def _compactness(joined: Joined) -> float:
-    """Rows of the tables less those of their full outer join."""
+    """Rows of the tables minus rows of their full outer join."""
     return joined.covered - joined.rows
 
 
@@ -111,7 +111,7 @@ def _strength(joined: Joined) -> float:
 
 
 def _strongest(joined: Joined) -> float:
-    """As few joined rows as the rows that have a partner allow; of more than two tables, some may lose theirs."""
+    """With as few joined rows as the rows with a match allow; of more than two tables, some may lose their match."""
     tables = len(joined.matched)
     if tables == 2:
         return round(2 * joined.covered / (2 * joined.least_rows + joined.all_rows), _DIGITS)
@@ -120,17 +120,17 @@ def _strongest(joined: Joined) -> float:
 
 
 def _compactest(joined: Joined) -> float:
-    """Of two tables a group adds 1 - (r - 1)(s - 1), at most 1; of more, rows may stand in several groups."""
+    """Of two tables a group adds 1 - (r - 1)(s - 1), at most 1; of more, rows may be in several groups."""
     return joined.most_groups if len(joined.matched) == 2 else joined.covered - max(joined.matched)
 
 
 _LIST = (
     Preference(
-        "key", "", "one side is a key, 90% of the rows of the other refer to it, and to many; and strength",
+        "key", "", "one side is a key, and 90 % of the rows of the other refer to it; then strength",
         lambda joined: joined.keyness + _strength(joined), lambda joined: joined.most_keyness + _strongest(joined),
     ),
     Preference(
-        "coverage", "h1", "as many rows of the tables as possible have a partner",
+        "coverage", "h1", "as many rows as possible have a match",
         lambda joined: joined.covered, lambda joined: joined.covered,
     ),
     Preference(
@@ -146,7 +146,7 @@ _LIST = (
         _entropy, lambda joined: round(math.log2(joined.most_groups), _DIGITS),
     ),
     Preference(
-        "strength", "h5", "many rows have a partner, and few have several (harmonic mean)",
+        "strength", "h5", "many rows have a match, and few have several (harmonic mean)",
         _strength, _strongest,
     ),
 )  # fmt: skip

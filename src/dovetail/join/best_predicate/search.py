@@ -1,7 +1,7 @@
 """The k best closed predicates of some tables, by the enumeration tree of their pairs of columns.
 
 Every closed predicate has one place in the tree: it extends its parent by a pair, closed under what then holds in every
-joined row, and is dropped where that closure has a pair before the added one (it stands elsewhere). Best bound first.
+joined row, and is dropped where that closure has a pair before the added one (it has another place). Best bound first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Best:
 
 @dataclass(frozen=True, order=True)
 class _Child:
-    """A parent extended by a pair, counted, not yet made."""
+    """A parent extended by a pair: counted, but without its groups."""
 
     order: tuple[Rank, tuple[Pair, ...], Pair]
     parent: tuple[Pair, ...] = field(compare=False)
@@ -98,7 +98,7 @@ class Search:
             return
         predicate, groups = self._make((*child.parent, child.pair), child.joined)
         if self._closed and min(set(predicate.pairs) - set(child.parent)) < child.pair:
-            return  # it stands at another place of the tree, and all that extends it too
+            return  # it has another place in the tree, and so does all that extends it
         if not self._cannot_grow(child.joined):
             parent = predicate.pairs if self._closed else (*child.parent, child.pair)
             later = child.siblings[child.place + 1 :]
@@ -120,7 +120,7 @@ class Search:
     def _extend(self, parent: tuple[Pair, ...], groups: Groups | ManyGroups, pairs: Sequence[Pair]) -> list[Pair]:
         """Queue the children of a predicate; returns the pairs with which anything joins.
 
-        A pair that cannot be among the best here can be so nowhere below, and is left out of its siblings' pairs.
+        A pair that cannot be among the best here cannot be so further down, and is left out of its siblings' pairs.
         """
         children = groups.children(pairs)
         for joined in children.values():
@@ -146,7 +146,7 @@ class Search:
         return self._bounded and self._last is not None and self._preference.best_rank(joined) > self._last
 
     def _cannot_grow(self, joined: Joined) -> bool:
-        """The same of what extends it only. Whatever that is, it has fewer rows, or would be the same predicate."""
+        """The same for what extends it. That has fewer rows, or would be the same predicate."""
         if not self._bounded or self._last is None:
             return False
         *most, least = self._preference.best_rank(joined)
@@ -155,7 +155,7 @@ class Search:
 
 
 def best_predicates(coded: Coded, preference: Preference, k: int = 1, seconds: float = 10.0) -> Best:
-    """The k best closed predicates that connect all tables; fewer where there are no more."""
+    """The k best closed predicates that connect all tables, or all of them if there are fewer."""
     deadline = Deadline(seconds)
     if len(coded.tables) == 2:
         return Search(TwoCoded(coded), preference, k, deadline).run()
@@ -164,7 +164,7 @@ def best_predicates(coded: Coded, preference: Preference, k: int = 1, seconds: f
 
 
 def _seeds(coded: Coded, preference: Preference, seconds: float) -> Iterable[tuple[Pair, ...]]:
-    """The best of two tables at a time, put together: the best edges that connect all, and the edges of each table."""
+    """The best of two tables at a time, combined: the best edges that connect all, and the edges of each table."""
     edges = list(itertools.combinations(range(len(coded.tables)), 2))
     best: dict[tuple[int, int], Predicate] = {}
     deadline = Deadline(seconds)

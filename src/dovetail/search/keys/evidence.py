@@ -18,8 +18,8 @@ def key_hit(key: QueryKey, match: KeyMatch, rank: int) -> Hit:
     theirs = [segment.rows.codes(column) for column in match.columns]
     mine = key.numbers.find([_as_mine(segment, key, j, match.columns[j], theirs[j]) for j in range(len(theirs))])
     # By the place of each tuple, in the order of the numbers; turned into that of the key.
-    met = np.bincount(mine[mine >= 0], minlength=key.size)[key.numbers.inverse]
-    shared = met > 0
+    their_rows = np.bincount(mine[mine >= 0], minlength=key.size)[key.numbers.inverse]
+    shared = their_rows > 0
     whole = np.logical_and.reduce([codes >= 0 for codes in theirs])
     there = Numbers([codes[whole] for codes in theirs])
     overlap = int(shared.sum())
@@ -38,12 +38,12 @@ def key_hit(key: QueryKey, match: KeyMatch, rank: int) -> Hit:
         query_size=key.size,
         column_size=len(there.known),
         exact=True,
-        cardinality=cardinality_of(key.counts[shared], met[shared]),
+        cardinality=cardinality_of(key.counts[shared], their_rows[shared]),
         query_rows=key.rows,
         matched_rows=int(key.counts[shared].sum()),
         table_rows=len(mine),
-        matched_table_rows=int(met.sum()),
-        joined_rows=int(key.counts @ met),
+        matched_table_rows=int(their_rows.sum()),
+        joined_rows=int(key.counts @ their_rows),
         matched=_sample(key, shared),
         unmatched=_sample(key, ~shared),
         only_there=_only_there(segment, match, [codes[whole] for codes in theirs], there, mine[whole]),
@@ -74,7 +74,7 @@ def _sample(key: QueryKey, chosen: Array) -> tuple[str, ...]:
 def _only_there(
     segment: OpenSegment, match: KeyMatch, codes: list[Array], there: Numbers, mine: Array
 ) -> tuple[str, ...]:
-    """Their most frequent tuples that I do not have; of equally frequent ones, those that stand first."""
+    """Their most frequent tuples that I do not have; of equally frequent ones, those that come first."""
     foreign = np.flatnonzero(mine[there.first] < 0)
     foreign = foreign[np.lexsort((there.first[foreign], -there.counts[foreign]))][:SHOWN]
     shown = []

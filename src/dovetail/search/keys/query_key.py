@@ -53,7 +53,7 @@ class Numbers:
         )
 
     def find(self, columns: Sequence[Array]) -> Array:
-        """The place of each tuple among the distinct ones, ascending; -1 for those that are none, or have a -1."""
+        """The place of each tuple among the distinct ones, ascending; -1 for those that are not there, or have a -1."""
         numbers, valid = columns[0].astype(np.int64), columns[0] >= 0
         for known, column in zip(self._steps, columns[1:], strict=True):
             places = _places(known, numbers)
@@ -79,8 +79,7 @@ def query_key(table: InputTable, names: Iterable[str]) -> QueryKey:
     rows = [code[whole] for code in codes]
     if not whole.any():
         raise InputError(
-            f"No row of {table.name} has a value in each of {', '.join(column.name for column in columns)}: there is "
-            "nothing to join on."
+            f"No row of {table.name} has a value in all of {', '.join(column.name for column in columns)}."
         )
     found = Numbers(rows)
     by_row = np.argsort(found.first)

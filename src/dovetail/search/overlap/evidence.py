@@ -58,7 +58,7 @@ class Evidence:
     def strength(self, match: Match) -> float:
         """How much the match is worth, between 0 and 1.
 
-        A name that few tables use tells what numbers alone cannot: that 1 to 500 are customers on both sides.
+        A name that few tables use says what numbers alone cannot: that 1 to 500 are customers on both sides.
         """
         query, found = self._column, self._compare(match)
         numbers = not _NUMBERS.isdisjoint((query.type.kind, found.record.type.kind))
@@ -157,7 +157,7 @@ class Evidence:
 
 
 def _whole_numbers(tokens: pa.Array) -> Array:
-    """The tokens that are whole numbers; the others are no number (NaN)."""
+    """The tokens that are whole numbers; NaN for the others."""
     whole = pc.match_substring_regex(tokens, _WHOLE)
     numbers: Array = pc.if_else(whole, tokens, "nan").cast(pa.float64()).to_numpy(zero_copy_only=False)
     return numbers

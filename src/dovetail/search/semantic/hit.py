@@ -1,4 +1,4 @@
-"""Hits by spelling or meaning: those of exact search, with the mapping of my values to theirs."""
+"""Hits by spelling or meaning, with the mapping of my values to theirs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Mapped(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class SemanticHit(Hit):
-    """A column in which my values have similar ones. Counts are of matches of at least `min_similarity`; exact."""
+    """A column with values similar to mine. Counts are exact, of matches of at least `min_similarity`."""
 
     joinability: float = 0.0  # the share of my rows with a value that has a match
     min_similarity: float = 0.0

@@ -1,8 +1,8 @@
-"""Columns that match mine value by value, in spelling or meaning: the segments are asked one after another.
+"""Columns that match mine value by value, in spelling or meaning; segments are searched one after the other.
 
-Joinability counts rows: a value of mine that has a match in the column counts as often as it stands in mine. A column
+Joinability counts rows: a value of mine that has a match in the column counts as often as it occurs in mine. A column
 is dropped as soon as the values that are left cannot lift it to what is asked for (the paper's Lemma 7, with mismatches
-counted once for each of my values). What is told of a column that stays is always counted to the end.
+counted once for each of my values). The counts of a column that stays are always complete.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SimilarMatch:
 
 @dataclass(frozen=True)
 class TextQuery:
-    """My values as vectors; those that are no texts only match their equals."""
+    """My values as vectors; those that are not texts match only equal values."""
 
     column: InputColumn
     texts: Array  # places among the column's tokens
@@ -116,7 +116,7 @@ def _in_segment(
 
 
 def _parts(order: Array, weights: Array, spare: int) -> list[Array]:
-    """The values in parts: those whose mismatch no column can be dropped for, then the others."""
+    """The values in parts: first those whose mismatches cannot rule out a column, then the others."""
     first = int(np.searchsorted(np.cumsum(weights[order]), max(spare, 0), side="right")) + 1
     rest = np.array_split(order[first:], _PARTS)
     return [part for part in (order[:first], *rest) if len(part)]
@@ -138,7 +138,7 @@ class _Count:
         self._last = np.full(columns, -1, np.int64)
 
     def add(self, near: VectorMatches) -> None:
-        """Pairs of a query's follow each other, and a query comes in one call only."""
+        """The pairs of a query must be consecutive, and all in one call."""
         arrays = self._arrays
         groups = np.searchsorted(arrays.group_tokens, near.tokens, side="right") - 1
         count_columns(

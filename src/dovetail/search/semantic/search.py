@@ -31,7 +31,7 @@ _NEAREST = 3
 def search_semantic(
     segments: Sequence[OpenSegment], request: SearchRequest, table: InputTable, allowed: list[Any]
 ) -> Hits:
-    """Where neither `k` nor a threshold is named, all columns at the paper's threshold."""
+    """Columns with similar values; without `k` and a threshold, all above the paper's threshold."""
     begun = time.perf_counter()
     tau, threshold = distance_of(_min_similarity(request)), request.share
     if request.k is None and threshold is None:
@@ -76,23 +76,23 @@ def _chosen(table: InputTable, on: str | Sequence[str] | None) -> list[InputColu
     some = [column for column in table.columns if texts[column.name]]
     if on is None or on == EVERY:
         if not some:
-            raise InputError(f"{table.name} has no column of texts: numbers and short codes only match their equals.")
+            raise InputError(f"{table.name} has no text column; numbers and short codes match only equal values.")
         return some if on == EVERY else [max(some, key=lambda column: texts[column.name])]
     if not isinstance(on, str):
         if len(on) != 1:
-            raise InputError("By meaning, one column is searched with; name one, or `*` to try each.")
+            raise InputError("`by='semantic'` searches with one column; name one, or `*` to try each.")
         on = on[0]
     column = table.column(on)
     if not texts[column.name]:
         raise InputError(
-            f"{column.name} of {table.name} has no texts: numbers and short codes only match their equals; drop "
+            f"{column.name} of {table.name} has no texts, and numbers and short codes match only equal values; drop "
             "`by='semantic'`."
         )
     return [column]
 
 
 def _best_of_each(pairs: list[tuple[SimilarMatch, TextQuery]], several: bool) -> list[tuple[SimilarMatch, TextQuery]]:
-    """Best first; where several columns of mine were asked, by their share, and each table once."""
+    """Best first; if several columns of mine were searched with, by their share, and each table once."""
     if not several:
         return pairs
     best: dict[str, tuple[SimilarMatch, TextQuery]] = {}
@@ -106,13 +106,13 @@ def _note(asked: list[TextQuery]) -> str:
     if not codes:
         return ""
     values = sum(one.column.size for one in asked)
-    return f"{codes:,} of {values:,} values are numbers or short codes: only equal ones match them."
+    return f"{codes:,} of {values:,} values are numbers or short codes, which match only equal values."
 
 
 def _nothing(table: InputTable, asked: list[TextQuery], tau: float, threshold: Fraction | None) -> str:
     mine = table.name if len(asked) != 1 else f"{asked[0].column.name} of {table.name}"
     if threshold is None:
-        return f"No column of the lake has a value that is similar to one of {mine} (at least {1 - tau:g})."
+        return f"No column of the lake has a value with a similarity of at least {1 - tau:g} to one of {mine}."
     return f"No column of the lake matches {float(threshold):.0%} of {mine} with a similarity of at least {1 - tau:g}."
 
 
@@ -167,7 +167,7 @@ def _shown(query: InputColumn, places: Array) -> tuple[str, ...]:
     return tuple(shorten(value) for value in query.written.take(most).to_pylist())
 
 
-def _only_there(segment: OpenSegment, members: Array, counts: Array, met: Array) -> tuple[str, ...]:
-    alone = ~np.isin(members, met)
+def _only_there(segment: OpenSegment, members: Array, counts: Array, matched: Array) -> tuple[str, ...]:
+    alone = ~np.isin(members, matched)
     most = np.flatnonzero(alone)[np.argsort(-counts[alone].astype(np.int64), kind="stable")][:SHOWN]
     return tuple(shorten(value) for value in segment.tokens.tokens(members[most]).to_pylist())

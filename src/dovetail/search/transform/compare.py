@@ -23,13 +23,13 @@ from dovetail.transform.program import made_by
 _MOST_ASKED = 50_000  # values of mine whose pieces are looked up
 _MOST_THEIRS = 200_000  # values of theirs that are transformed
 _LETTERS = 26
-_TOO_EASY = 2  # times as often as by lot, because letters are not used alike
+_TOO_EASY = 2  # times as often as at random, because some letters are used more than others
 _BY_CARDINALITY = {"1:1": 1.0, "N:1": 1.0, "1:N": 0.9, "N:M": 0.6}
 
 
 @dataclass(frozen=True)
 class QueryRows:
-    """The distinct rows of some columns of mine, as I wrote them, and how often each stands."""
+    """The distinct rows of some columns of mine, as I wrote them, and the number of each."""
 
     columns: dict[str, list[str | None]]
     counts: Array
@@ -58,7 +58,7 @@ class QueryRows:
         return fold(pa.array(columns[0] if len(columns) == 1 else [], pa.string())).cast(pa.large_string())
 
     def without(self, values: pa.Array) -> QueryRows:
-        """The rows that are none of these values as they are."""
+        """The rows whose value is not among these."""
         if not len(self.tokens):
             return self
         rows = np.flatnonzero(~pc.is_in(self.tokens, values).to_numpy(zero_copy_only=False))
@@ -74,13 +74,13 @@ class QueryRows:
 
     @cached_property
     def keys(self) -> tuple[Array, Array]:
-        """What is looked up for the rows that are asked with, and to which of them each key belongs."""
+        """The keys that are looked up, and the row that each belongs to."""
         asked = np.arange(self.size)[:: -(-self.size // _MOST_ASKED) or 1]
         keys, starts = keys_of(pa.array([self.written[row] for row in asked], pa.large_string()))
         return keys, asked[np.repeat(np.arange(len(asked)), np.diff(starts))]
 
     def sharing(self, keys: Array, most: int) -> dict[str, list[str | None]]:
-        """The rows that have one of the ascending keys; those with the least, where they are more than `most`."""
+        """The rows that have one of the ascending keys; those with the smallest, if they are more than `most`."""
         mine, owners = self.keys
         held = np.isin(mine, keys)
         least = np.full(self.size, 1 << 32, np.int64)
@@ -92,7 +92,7 @@ class QueryRows:
 
 @dataclass(frozen=True)
 class ComparedValues:
-    """My values and theirs as numbers that are the same where they join, -1 for what no program makes."""
+    """My values and theirs as numbers, the same if they join; -1 for values that no program makes."""
 
     mine: Array
     theirs: Array
@@ -131,7 +131,7 @@ class ComparedValues:
 
     @cached_property
     def matched(self) -> Array:
-        """Which of mine."""
+        """Which of my values have a match."""
         found: Array = (self.mine >= 0) & np.isin(self.mine, self.theirs)
         return found
 
@@ -140,13 +140,13 @@ class ComparedValues:
         return int(self.matched.sum())
 
     @property
-    def met(self) -> int:
-        """How many distinct values they meet in."""
+    def joined_values(self) -> int:
+        """The number of distinct values that join."""
         return len(np.unique(self.mine[self.matched]))
 
     @property
     def is_chance(self) -> bool:
-        """Whether values as short would be met about as often by any others: most codes of three letters are used."""
+        """Whether other values as short would match about as often: most codes of three letters are in use."""
         length = round(float(np.mean(self.lengths[self.matched]))) if self.overlap else 0
         chance = min(1.0, _TOO_EASY * self.column_size / _LETTERS ** max(length, 1))
         return bool(self.overlap <= 2 * chance * self.query_size)

@@ -13,7 +13,7 @@ from dovetail.transform.transformation import Transformation
 
 @dataclass(frozen=True, repr=False)
 class TransformedHit(Hit):
-    """My values that match are those for which a program makes one of theirs, or of which one of theirs makes mine."""
+    """A table that joins after a transformation: a program makes my values into theirs, or theirs into mine."""
 
     programs: tuple[Program, ...] = ()  # each for the rows that those before it leave
     transformed: str = "mine"  # the side that the programs read: mine or theirs
@@ -21,7 +21,7 @@ class TransformedHit(Hit):
 
     @property
     def words(self) -> str:
-        """The programs for people."""
+        """The programs in words."""
         return str(self.transformation)
 
     @property
@@ -30,7 +30,7 @@ class TransformedHit(Hit):
 
     @property
     def transformation(self) -> Transformation:
-        """How the two join."""
+        """The transformation that joins the two."""
         return Transformation(self.programs, self.transformed == "theirs", self.target)
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,6 +52,6 @@ class TransformedHit(Hit):
         return "\n".join(lines)
 
     def cells(self) -> tuple[Any, ...]:
-        """As every hit's; the program stands where others warn."""
+        """As of every hit, with the program in the last cell, before any warning."""
         *cells, warning = super().cells()
         return (*cells, self.words + (f"; {warning}" if warning else ""))

@@ -43,19 +43,19 @@ def search_transformed(
     allowed: list[Array],
     least: tuple[Fraction | None, int],
 ) -> Hits:
-    """The tables with a column that a program of my columns reaches, or the other way round.
+    """The tables with a column whose values a program makes from mine, or the other way round.
 
-    Without names, every column of text is tried alone. `least`: the share of my values that must match, and how many.
+    Without names, every text column is tried by itself. `least`: the share and the number of my values that must match.
     """
     begun = time.perf_counter()
     groups = [[table.column(name) for name in names]] if names else [[column] for column in _texts(table)]
     if not groups:
-        raise InputError(f"{table.name} has no column of text to transform.")
+        raise InputError(f"{table.name} has no text column to transform.")
     found: dict[str, TransformedHit] = {}
     for columns in groups:
         mine = QueryRows.of(columns)
         if mine.size == 0:
-            raise InputError(f"{' and '.join(names)} of {table.name} has no values: all are empty or null markers.")
+            raise InputError(f"{' and '.join(names)} of {table.name} has no values: all are empty or null.")
         for match in _candidates(segments, mine, allowed):
             hit = _verified(match, mine, least)
             if hit and (hit.table not in found or hit.score > found[hit.table].score):
@@ -72,7 +72,7 @@ def _texts(table: InputTable) -> list[InputColumn]:
 
 
 def _candidates(segments: Sequence[OpenSegment], mine: QueryRows, allowed: list[Array]) -> list[Match]:
-    """The columns whose pieces weigh most: the rarer a piece is in the lake, the more it tells."""
+    """The columns whose pieces weigh most: the rarer a piece is in the lake, the more it weighs."""
     keys = np.unique(mine.keys[0])
     alive = [segment.alive[segment.table_of] for segment in segments]
     holders = sum(segment.pieces.holders(keys, live) for segment, live in zip(segments, alive, strict=True))
@@ -90,7 +90,7 @@ def _candidates(segments: Sequence[OpenSegment], mine: QueryRows, allowed: list[
 
 
 def _verified(match: Match, mine: QueryRows, least: tuple[Fraction | None, int]) -> TransformedHit | None:
-    """The hit, if a program joins enough of what does not join as it is."""
+    """The hit, if a program joins enough of the values that are not equal."""
     segment, column = match.segment, match.column
     record = segment.catalog.column(column)
     theirs = segment.tokens.tokens(segment.tokens.set_of(column)[0])
@@ -108,7 +108,7 @@ def _verified(match: Match, mine: QueryRows, least: tuple[Fraction | None, int])
         return None
     only = ComparedValues.of(match, rest, discovery)
     least_matched = max(float(_LEAST_MATCHED), _LEAST_SHARE * min(only.query_size, only.column_size))
-    if only.is_chance or only.overlap < least_matched or only.met < _LEAST_MATCHED:
+    if only.is_chance or only.overlap < least_matched or only.joined_values < _LEAST_MATCHED:
         return None
     if rest.size < mine.size:
         discovery = replace(discovery, programs=(_unchanged(discovery), *discovery.programs))
