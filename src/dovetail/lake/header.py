@@ -70,8 +70,8 @@ Fitted by logistic regression on one half of 15,499 tables, each with and withou
 (`benchmarks/reading/headers.py`, which also reports the errors on the other half).
 """
 PRIOR = 2.0
-"""Far more tables have a header than not. Of the multiples of 0.5, the least that loses about one header in 1,000 of
-the first half (1.5 loses two); `benchmarks/reading/README.md` has the rates."""
+"""Far more tables have a header than not. Of the multiples of 0.5, the largest that keeps the first row of a short list
+of countries; it loses one header in 1,000 of the first half (`benchmarks/reading/README.md` has the other rates)."""
 PER_COLUMN = tuple(WEIGHTS)[:7]
 CLASSES = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + string.digits, "A" * 26 + "a" * 26 + "9" * 10)
 
