@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,7 +17,8 @@ LINK = re.compile(r"(https?|ftp)://\S+$|[\w.+-]+@[\w-]+(\.[\w-]+)+$")
 
 COLUMNS_THAT_VOTE = 200
 SAME = 0.8
-"""The share of a column's cells that must agree before the column says anything about its header."""
+"""The share of a column's cells that must agree before the column says anything about its header, and of the first
+row's cells that a row must have to be the header again."""
 PLAIN_WORD = re.compile(r"A?a*$")
 TYPED = ("whole", "number", "date", "time", "link")
 PATTERN_LENGTH = 24
@@ -48,30 +50,29 @@ NAME_WORDS = frozenset((
 first rows, and in tables of five sources at least."""
 
 WEIGHTS = {
-    "of their kind": -6.5,
+    "of their kind": -8.5,
     "of another kind": 4.0,
-    "their order": -3.5,
-    "values that occur below": -1.5,
-    "usual lengths": -0.5,
+    "values that occur below": -4.0,
     "usual patterns": -2.0,
-    "words that occur below": -2.0,
-    "words that do not": 3.0,
-    "no digits above digits": 1.5,
+    "words that occur below": -2.5,
+    "words that do not": 3.5,
+    "no digits above digits": 2.0,
+    "their order": -1.5,
     "repeated cells": -3.5,
-    "words of names": 4.5,
-    "identifiers": 1.5,
-    "unnamed columns": 4.5,
-    "long cells": -4.0,
+    "words of names": 4.0,
+    "identifiers": 1.0,
+    "unnamed columns": 2.5,
+    "long cells": -6.0,
 }
 """How much each kind of evidence speaks for a header, as log-odds.
 
 Fitted by logistic regression on one half of 15,499 tables, each with and without its first row, and rounded to halves
 (`benchmarks/reading/headers.py`, which also reports the errors on the other half).
 """
-PRIOR = 1.5
-"""Far more tables have a header than not. Of the multiples of 0.5, the least that loses fewer headers of the first half
-than the rule before, which counted columns: 7 in 1,000, most of which are no headers."""
-PER_COLUMN = tuple(WEIGHTS)[:9]
+PRIOR = 2.0
+"""Far more tables have a header than not. Of the multiples of 0.5, the largest that keeps the first row of a short list
+of countries; it loses one header in 1,000 of the first half (`benchmarks/reading/README.md` has the other rates)."""
+PER_COLUMN = tuple(WEIGHTS)[:7]
 CLASSES = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + string.digits, "A" * 26 + "a" * 26 + "9" * 10)
 
 
@@ -110,7 +111,9 @@ def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
 def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[str, float]:
     """What the first row shows, beside those below, each between -1 and 1; `WEIGHTS` says what each speaks for."""
     cells = [cell.strip() for cell in first[:COLUMNS_THAT_VOTE]]
-    columns = [[value for row in below if (value := row[place].strip())] for place in range(len(cells))]
+    rows = [[value.strip() for value in row[: len(cells)]] for row in below]
+    rows = [row for row in rows if not is_repeated(cells, row)] or rows
+    columns = [list(filter(None, column)) for column in zip(*rows, strict=True)]
     labels = are_labels(cells)
     sums: Counter[str] = Counter()
     for cell, column in zip(cells, columns, strict=True):
@@ -118,15 +121,35 @@ def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[st
             kind = -1.0 if labels and shape_of(cell) == "whole" else fits(cell, column)
             sums.update({"of their kind": kind} if kind > 0 else {"of another kind": -kind} if kind else {})
             sums.update(text_evidence(cell, column) if kind == 0 else {})
-    filled = [cell for cell in cells if cell]
+    order = sum(order_evidence(cell, column) for cell, column in zip(cells, columns, strict=True) if cell and column)
     unnamed = sum(not cell and bool(column) for cell, column in zip(cells, columns, strict=True))
+    repeating = sum(map(has_repeats, rows)) / len(rows)
+    usual_lengths = [len(cell) for cell, column in zip(cells, columns, strict=True) if is_as_long(column, cell)]
     return {name: sums[name] / (SEVERAL + abs(sums[name])) for name in PER_COLUMN} | {
-        "repeated cells": float(len(set(filled)) < len(filled)),
+        "their order": max(-1.0, min(order, 1.0)),
+        "repeated cells": repeating if has_repeats(cells) else -repeating,
         "words of names": sum(bool(words_of(cell) & NAME_WORDS) for cell in cells) / len(cells),
         "identifiers": sum(IDENTIFIER.fullmatch(cell) is not None for cell in cells) / len(cells),
         "unnamed columns": unnamed / len(cells),
-        "long cells": min(max(map(len, cells)), LONG_CELL) / LONG_CELL,
+        "long cells": min(max(usual_lengths, default=0), LONG_CELL) / LONG_CELL,
     }
+
+
+def is_repeated(cells: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether the row has most of the first row's cells: a header printed again, no value to compare with."""
+    filled = sum(map(bool, cells))
+    same = sum(cell == value != "" for cell, value in zip(cells, row, strict=True))
+    return filled > 1 and same >= SAME * filled
+
+
+def has_repeats(row: Sequence[str]) -> bool:
+    filled = [cell for cell in row if cell]
+    return len(set(filled)) < len(filled)
+
+
+def is_as_long(column: Sequence[str], cell: str) -> bool:
+    """Whether the column has a value at least as long as the cell: a long cell above shorter ones is a long name."""
+    return len(cell) <= max(map(len, column), default=0)
 
 
 def text_evidence(cell: str, column: Sequence[str]) -> dict[str, float]:
@@ -134,7 +157,6 @@ def text_evidence(cell: str, column: Sequence[str]) -> dict[str, float]:
 
     How much it means that the cell shares nothing with the values depends on how much these share with each other.
     """
-    lengths = list(map(len, column))
     outlines = Counter(map(outline_of, column))
     shared_outlines = sum(count for count in outlines.values() if count > 1) / len(column)
     word_sets = [words_of(value) for value in column]
@@ -145,9 +167,7 @@ def text_evidence(cell: str, column: Sequence[str]) -> dict[str, float]:
     known = sum(word in counts for word in words) / len(words) if words else usual
     digits = sum(any(map(str.isdigit, value)) for value in column)
     return {
-        "their order": order_evidence(cell, column),
         "values that occur below": float(cell in column),
-        "usual lengths": 1.0 if min(lengths) <= len(cell) <= max(lengths) else -1.0,
         "usual patterns": 1.0 if outline_of(cell) in outlines else -shared_outlines,
         "words that occur below": known,
         "words that do not": max(0.0, usual - known),
@@ -156,15 +176,24 @@ def text_evidence(cell: str, column: Sequence[str]) -> dict[str, float]:
 
 
 def order_evidence(cell: str, column: Sequence[str]) -> float:
-    """Of a column in alphabetical order, either way: 1 where the cell continues the order upwards, -1 where not."""
-    values = [value.lower() for value in column]
-    if len(set(values)) < ROWS_IN_ORDER:
+    """Of text in alphabetical order, either way: 1 where the cell continues the order upwards, -1 where not."""
+    if shape_of(cell) != "text" or shape_of(column[0]) != "text":
         return 0.0
+    values = list(map(sort_key, column))
     rising = all(before <= after for before, after in pairwise(values))
     falling = all(before >= after for before, after in pairwise(values))
-    if not rising and not falling:
+    if not (rising or falling) or len(set(values)) < ROWS_IN_ORDER:
         return 0.0
-    return 1.0 if (cell.lower() <= values[0]) == rising else -1.0
+    first = sort_key(cell)
+    return 1.0 if (first <= values[0] if rising else first >= values[0]) else -1.0
+
+
+def sort_key(text: str) -> str:
+    """Lower case without accents, as lists are sorted: `Åland` comes before `Brazil`."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    return "".join(mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark))
 
 
 def words_of(cell: str) -> set[str]:
@@ -173,7 +202,7 @@ def words_of(cell: str) -> set[str]:
 
 def outline_of(cell: str) -> str:
     """The pattern of a cell with every run as one character: `New York` becomes `Aa Aa`."""
-    return RUN.sub(r"\1", pattern_of(cell))
+    return RUN.sub(lambda run: run[1], pattern_of(cell))
 
 
 def are_labels(cells: Sequence[str]) -> bool:

@@ -310,6 +310,24 @@ def test_text_without_a_header_keeps_its_first_row(tmp_path: Path, lines: Sequen
     assert len(rows) == len(lines), columns
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        # names that are repeated, above rows that repeat nothing
+        "Bride,Origin,Groom,Origin\nAda Lund,Norrby,Per Falk,Vik\n"
+        "Ida Berg,Tuna,Nils Ek,Sala\nEva Dahl,Lima,Bo Alm,Mora\n",
+        # a question above short answers
+        "Grower,Which of these orchards in the valley did you go to most often last year?\n"
+        "Lund,Norrby\nFalk,Vik\nBerg,Tuna\nEk,None\n",
+        # the header again, between two groups of rows
+        "Keeper,Party,Term\nAda Lund,None,until spring\nPer Falk,None,until winter\nKeeper,Party,Term\n"
+        "Ida Berg,None,until spring\nNils Ek,Union,until winter\n",
+    ],
+)
+def test_header_of_text_columns_is_kept(tmp_path: Path, content: str) -> None:
+    assert detect_layout(written(tmp_path, "a.csv", content)).header
+
+
 def test_lines_that_never_end_are_refused_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dovetail.lake.delimited.HEAD_BYTES", 1 << 10)
     monkeypatch.setattr("dovetail.lake.delimited.LARGEST_HEAD", 1 << 20)
