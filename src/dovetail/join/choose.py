@@ -70,13 +70,18 @@ class _Join:
         """The method that the values suggest."""
         found = named_predicates([self.left, self.right], self.request.prefer, 1, self.request.seconds)
         best = found[0] if len(found) else None
-        if best and (self.request.by or self.request.prefer or best.is_convincing):
+        convincing = best is not None and best.is_convincing
+        if best and (self.request.by or self.request.prefer or (convincing and not self._multiplies(best))):
             return self._predicate(found, best)
         if self.request.by is None:
             answer = self._written_differently(best)
-            if len(answer.matches.left) or best is None or max(best.shares) < _LEAST_EQUAL:
+            if len(answer.matches.left) or best is None or not (convincing or max(best.shares) >= _LEAST_EQUAL):
                 return answer
         return self._predicate(found, best) if best else self._nothing("equal", "No columns have a value in common.")
+
+    def _multiplies(self, best: NamedPredicate) -> bool:
+        """Whether it would be refused for giving many rows for each; then another method may do better."""
+        return best.joined.rows > self.request.max_growth * max(best.joined.sizes)
 
     def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
         pairs = [(pair.left, pair.right) for pair in best.pairs]

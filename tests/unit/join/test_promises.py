@@ -68,6 +68,17 @@ def test_a_join_that_nobody_asked_for_does_not_multiply_rows():
     assert dovetail.join(left, right, max_growth=500).rows == 500_000
 
 
+def test_where_equal_values_multiply_rows_another_method_is_tried():
+    """A party is no key, though it is equal everywhere; the names are one, once they are turned round."""
+    names = ("Ada", "Alan", "Grace", "Tony", "Edsger"), ("Hopper", "Hoare", "Kay")
+    people = [f"{first} {last}" for first in names[0] for last in names[1]]
+    parties = ["Red", "Blue"] * 8
+    left = {"name": people, "party": parties[:15]}
+    right = {"who": [", ".join(reversed(name.split())) for name in people], "party": parties[:15]}
+    joined = dovetail.join(left, right, max_growth=5)
+    assert (joined.by, joined.rows, joined.on) == ("transform", 15, (("name", "who"),))
+
+
 def test_seconds_hold_for_many_tables():
     draw = random.Random(4)
     tables = [
