@@ -35,7 +35,7 @@ def test_cells_stay_on_their_line_and_cannot_move_the_cursor():
 
 def test_a_narrow_terminal_shortens_loose_columns_only(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda: os.terminal_size((40, 20)))
+    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda **_: os.terminal_size((40, 20)))
     rows = [("a/very/long/path/to/some/table.csv", 12_345, "a note that is long too")]
     output.print_table(("table", "rows", "note"), rows, numbers=("rows",), loose={"table": 15, "note": 10})
     _, line = capsys.readouterr().out.splitlines()
@@ -50,7 +50,7 @@ def test_without_a_terminal_cells_are_separated_by_tabs_and_nothing_is_shortened
 
 def test_a_table_fits_the_terminal_whatever_its_columns(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda: os.terminal_size((60, 20)))
+    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda **_: os.terminal_size((60, 20)))
     output.print_table([f"column {n}" for n in range(6)], [["a value of some length"] * 6])
     assert all(len(click.unstyle(line)) <= 60 for line in capsys.readouterr().out.splitlines())
 
