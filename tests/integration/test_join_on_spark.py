@@ -43,7 +43,7 @@ def test_the_same_rows_as_in_process(files, tmp_path, monkeypatch):
 def test_what_spark_does_not_do(files, tmp_path):
     with pytest.raises(InputError, match=r"Spark writes \.parquet and \.csv"):
         on_spark.join_on_spark(*files, "id=ref", "inner", tmp_path / "o.arrow", "local[1]")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         on_spark.join_on_spark(*files, "id=ref", "inner", files[0], "local[1]")
     for options in (["-o", tmp_path / "o.parquet"], ["--on", "id=ref"]):
         said = command("join", *files, "--master", "local[1]", *options)

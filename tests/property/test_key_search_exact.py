@@ -80,7 +80,7 @@ def test_equals_brute_force_and_the_join_keeps_the_promise(
     data = {name: [row[place] for row in query] for place, name in enumerate(on)}
     mine = mine_of(data, lake)
     if not mine:
-        with pytest.raises(InputError, match="No row of query has a value in each of"):
+        with pytest.raises(InputError, match="No row of query has a value in all of"):
             lake.search(data, on=on)
         return
     truth = brute_force(lake, mine, len(on))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail._storage.directory import TARGET_FAILURES
 from dovetail.errors import BuildFailed
 
 if TYPE_CHECKING:
@@ -86,11 +87,16 @@ def _answer(folder: Path, number: int) -> Path:
 
 def _answered(folder: Path, work: Callable[[Task], Any], number: int) -> str:
     """Inside a worker: the number and the answer of one task, which is also left on disk."""
-    (folder / f"{number}.begun").touch()
-    answer = attempt(work, json.loads((folder / f"{number}.json").read_text()))
-    partial = folder / f"{number}.partial"
-    partial.write_text(json.dumps(answer))
-    partial.rename(_answer(folder, number))
+    try:
+        (folder / f"{number}.begun").touch()
+        answer = attempt(work, json.loads((folder / f"{number}.json").read_text()))
+        partial = folder / f"{number}.partial"
+        partial.write_text(json.dumps(answer))
+        partial.rename(_answer(folder, number))
+    except OSError as error:  # the target is full: then there is no room for the answer either
+        if error.errno not in TARGET_FAILURES:
+            raise
+        answer = {"failed": error.strerror}
     return json.dumps([number, answer])
 
 
