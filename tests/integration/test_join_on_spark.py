@@ -47,4 +47,4 @@ def test_what_spark_does_not_do(files, tmp_path):
         on_spark.join_on_spark(*files, "id=ref", "inner", files[0], "local[1]")
     for options in (["-o", tmp_path / "o.parquet"], ["--on", "id=ref"]):
         said = command("join", *files, "--master", "local[1]", *options)
-        assert (said.code, said.err.strip()) == (2, "With --master, two files, --on and -o are needed.")
+        assert (said.code, said.err.strip()) == (2, "--master needs two files, --on and -o.")
