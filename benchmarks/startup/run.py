@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> None:
     """With byte code on disk, as an installed package has it."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     program = [sys.executable, "-c", "from dovetail.cli import main; main()", *arguments]
-    subprocess.run(program, stdout=subprocess.DEVNULL, env=environment, check=True)
+    subprocess.run(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, check=True)
 
 
 def measure(index: Path) -> None:
