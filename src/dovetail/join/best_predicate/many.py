@@ -20,7 +20,7 @@ from dovetail.join.best_predicate.groups import Pair, TwoCoded
 from dovetail.join.best_predicate.scores import Joined
 
 MOST_KEYS = 20_000_000  # of a predicate; one with more is passed over
-_KEYS_A_SECOND = 1_000_000  # about as many can be joined: no join is begun that the time left does not allow
+_KEYS_A_SECOND = 1_000_000  # arbitrary, not measured: no join of keys is begun that needs more than the time left
 
 
 class ManyCoded:
