@@ -18,7 +18,7 @@ from dovetail.indexes.tokens.format import running_sum
 from dovetail.lake.listing import matches
 
 _FIELDS = (
-    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "number_share",
+    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "mean_length", "number_share",
 )  # fmt: skip
 _ROWS_PER_NULL = 100  # of a key, at least; arbitrary: forgives the odd value that only looks like a null
 
@@ -47,7 +47,7 @@ class LakeColumns:
         return self._catalog[name].combine_chunks()
 
     def _number(self, name: str) -> Array:
-        numbers: Array = self._field(name).cast(pa.float64() if name == "number_share" else pa.int64()).to_numpy()
+        numbers: Array = self._field(name).cast(pa.float64() if name in ("mean_length", "number_share") else pa.int64()).to_numpy()
         return numbers
 
     @cached_property
@@ -84,6 +84,17 @@ class LakeColumns:
     @cached_property
     def number_share(self) -> Array:
         return self._number("number_share")
+
+    @cached_property
+    def mean_length(self) -> Array:
+        return self._number("mean_length")
+
+    @cached_property
+    def place(self) -> Array:
+        """The position of each column in its table."""
+        starts = np.flatnonzero(np.diff(self.table_of, prepend=-1))
+        places: Array = np.arange(len(self)) - np.repeat(starts, np.diff(np.append(starts, len(self))))
+        return places
 
     @cached_property
     def rank(self) -> Array:

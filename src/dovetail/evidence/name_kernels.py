@@ -1,4 +1,4 @@
-"""Kernels that score pairs of columns, one after another; docs/algorithms/many.md says what the features mean.
+"""Kernels that compare the names of columns and tables, pair by pair.
 
 The words of the dependent name, with their weights, are marked in an array of all words, so that another name costs one
 lookup for each of its words. Pairs of one dependent column are mostly consecutive.
@@ -13,20 +13,16 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-_SAME_TABLE = 0.5  # nearness of two columns of one table: rows refer to other rows of it, but not often
-_HALF_EVIDENCE = 5.0  # values that count as half of full evidence; arbitrary, "a handful"
+NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, AT_HOME = range(4)
+"""Columns of `NamedColumns.numbers`: weights of all words of name, table and path; how similar the name of a leading
+column is to that of its table."""
+
+TABLE, NAME, HOME, HOME_BOTH, HOME_OWN, HOME_END = range(6)
+"""Columns of `NamedColumns.places`; the last four bound the words of its table only, of both, of its name only."""
 
 
-SIZE, LOW, HIGH, NUMBER_SHARE, AT_HOME, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL = range(8)
-"""Columns of `ColumnFacts.numbers`: values; least and greatest whole number, or NaN; share of values that are
-numbers; how similar the name of a leading column is to that of its table; weights of all words of name, table, path."""
-
-TABLE, NAME, LEADING, UNIQUE, HOME, HOME_BOTH, HOME_OWN, HOME_END = range(8)
-"""Columns of `ColumnFacts.places`; the last four bound the words of its table only, of both, of its name only."""
-
-
-class ColumnFacts(NamedTuple):
-    """Facts about columns, one row each, so that a pair costs few memory accesses; and the words of all names."""
+class NamedColumns(NamedTuple):
+    """The names of columns and of their tables, as numbers of words; one row for each column."""
 
     numbers: Array
     places: Array
@@ -40,21 +36,16 @@ class ColumnFacts(NamedTuple):
 
 
 @compiled
-def score_pairs(
-    ones: Array, others: Array, overlaps: Array, facts: ColumnFacts, weights: Array, power: int, features: Array
-) -> Array:
-    """The weighted mean of each pair's features, times a power of the containment.
+def compare_names(ones: Array, others: Array, columns: NamedColumns, called: Array, near: Array) -> None:
+    """For each pair, how far the first is named after the second or its table, and how similar the tables' paths are.
 
-    `features` keeps them, if it has a row for each pair; else its first row is reused. The loops are not in functions
-    of their own: passing so many arrays would cost more than the work.
+    The loops are not in functions of their own: passing so many arrays would cost more than the work.
     """
-    scores = np.empty(len(ones))
-    keep = len(features) == len(ones)
-    numbers, places, home, words, name_offsets, word_weights, path_words, path_offsets, path_weights = facts
+    numbers, places, home, words, name_offsets, word_weights, path_words, path_offsets, path_weights = columns
     marks, path_marks = np.zeros(len(word_weights)), np.zeros(len(path_weights))
     name, table = -1, -1
     for p in range(len(ones)):
-        one, other, overlap = int64(ones[p]), int64(others[p]), int64(overlaps[p])
+        one, other = int64(ones[p]), int64(others[p])
         if places[one, NAME] != name:
             _move_marks(marks, name_offsets, words, word_weights, name, places[one, NAME])
             name = places[one, NAME]
@@ -62,48 +53,24 @@ def score_pairs(
             _move_marks(path_marks, path_offsets, path_words, path_weights, table, places[one, TABLE])
             table = places[one, TABLE]
         other_table = places[other, TABLE]
-        apart = table != other_table
-
-        of_table, of_both, of_name, near = 0.0, 0.0, 0.0, 0.0
+        of_table, of_both, of_name, shared = 0.0, 0.0, 0.0, 0.0
         for k in range(places[other, HOME], places[other, HOME_BOTH]):
             of_table += marks[home[k]]
         for k in range(places[other, HOME_BOTH], places[other, HOME_OWN]):
             of_both += marks[home[k]]
         for k in range(places[other, HOME_OWN], places[other, HOME_END]):
             of_name += marks[home[k]]
-        called = 0.0
+        found = 0.0
         if of_table + of_both + of_name > 0:
             totals = numbers[one, NAME_TOTAL], numbers[other, NAME_TOTAL], numbers[other, TABLE_TOTAL]
-            called = _called_after(of_table, of_both, of_name, *totals)
-        if apart:
+            found = _called_after(of_table, of_both, of_name, *totals)
+        called[p] = max(0.0, found - numbers[one, AT_HOME])
+        if table != other_table:
             for k in range(path_offsets[other_table], path_offsets[other_table + 1]):
-                near += path_marks[path_words[k]]
-            if near > 0:
-                near /= numbers[one, PATH_TOTAL] + numbers[other, PATH_TOTAL] - near
-
-        size = numbers[other, SIZE]
-        room = numbers[other, HIGH] - numbers[other, LOW] + 1
-        if np.isnan(room) or np.isnan(numbers[one, LOW]):
-            full = min(numbers[one, NUMBER_SHARE], numbers[other, NUMBER_SHARE])
-        else:
-            full = min(1.0, size / room)
-        coverage = overlap / max(1.0, size)
-        row = features[p if keep else 0]
-        row[0] = max(0.0, called - numbers[one, AT_HOME])
-        # Few values say little; whole numbers say nothing where the other column is full of them. Columns in which only
-        # some values are numbers are assumed to be full of them: their range is unknown.
-        row[1] = overlap / (overlap + _HALF_EVIDENCE) * (1 - full)
-        # Within one table, a column with nearly all values of the key is a copy of it and refers to nothing.
-        row[2] = coverage if apart else 4 * coverage * (1 - coverage)
-        row[3] = places[other, LEADING]
-        row[4] = 0.0 if places[one, LEADING] else 1.0 if not places[one, UNIQUE] else 0.5 if apart else 0.0
-        row[5] = near if apart else _SAME_TABLE
-        score = 0.0
-        for k in range(len(weights)):
-            score += weights[k] * row[k]
-        mine = numbers[one, SIZE]
-        scores[p] = score if overlap == mine else score * (overlap / mine) ** power
-    return scores
+                shared += path_marks[path_words[k]]
+            if shared > 0:
+                shared /= numbers[one, PATH_TOTAL] + numbers[other, PATH_TOTAL] - shared
+        near[p] = shared
 
 
 @compiled
@@ -176,15 +143,15 @@ def _copy_if(words: Array, others: Array, wanted: bool, found: Array, filled: in
 
 
 @compiled
-def named_after_tables(columns: Array, facts: ColumnFacts) -> Array:
+def named_after_tables(chosen: Array, columns: NamedColumns) -> Array:
     """How similar the name of each of these columns is to the name of its table, from 0 to 1."""
-    shares = np.zeros(len(columns))
-    for i in range(len(columns)):
-        column = columns[i]
+    shares = np.zeros(len(chosen))
+    for i in range(len(chosen)):
+        column = chosen[i]
         common = 0.0
-        for k in range(facts.places[column, HOME_BOTH], facts.places[column, HOME_OWN]):
-            common += facts.weights[facts.home_words[k]]
+        for k in range(columns.places[column, HOME_BOTH], columns.places[column, HOME_OWN]):
+            common += columns.weights[columns.home_words[k]]
         if common > 0:
-            mine, whole = facts.numbers[column, NAME_TOTAL], facts.numbers[column, TABLE_TOTAL]
+            mine, whole = columns.numbers[column, NAME_TOTAL], columns.numbers[column, TABLE_TOTAL]
             shares[i] = (common / mine) * (common / whole)
     return shares

@@ -1,0 +1,49 @@
+"""From features to a probability: logistic models whose weights are in JSON files beside this one.
+
+A file names the program, the data sets and the date that made it (`benchmarks/judgement/fit.py`). A logistic model
+explains itself: each feature adds its weight times its value to the log-odds.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from dovetail._types import Array
+from dovetail.errors import DovetailError
+from dovetail.evidence.features import FEATURES
+
+_MOST_LOG_ODDS = 30.0  # beyond that a probability is 0 or 1 in double precision
+
+
+@dataclass(frozen=True)
+class Model:
+    """Log-odds as a weighted sum of features. `weights` has one for each of FEATURES, 0 for those that are not used."""
+
+    name: str
+    intercept: float
+    weights: Array
+    made_by: dict[str, object]
+
+    def log_odds(self, features: Array) -> Array:
+        found: Array = np.clip(self.intercept + features @ self.weights, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+        return found
+
+    def probability(self, features: Array) -> Array:
+        return 1.0 / (1.0 + np.exp(-self.log_odds(features)))
+
+
+@cache
+def load_model(name: str) -> Model:
+    """`join`: would a person accept this join? `reference`: does the one side refer to the other?"""
+    text = resources.files("dovetail.evidence").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    stored = json.loads(text)
+    unknown = set(stored["weights"]) - set(FEATURES)
+    if unknown:
+        raise DovetailError(f"The model {name} has weights for unknown features: {', '.join(sorted(unknown))}.")
+    weights = np.array([float(stored["weights"].get(feature, 0.0)) for feature in FEATURES])
+    return Model(name, float(stored["intercept"]), weights, stored["made_by"])
