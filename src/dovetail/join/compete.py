@@ -1,0 +1,131 @@
+"""The methods compete: of all candidates, the one that a person would most likely accept wins, if it is likely enough.
+
+Equal columns are cheap, and measured first. Transformations and similarity take longer, and are left out if some equal
+columns are nearly certain: nothing that they find could be more likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dovetail._deadline import Deadline
+from dovetail.evidence.model import Model, load_model
+from dovetail.join.candidates import Candidate, Candidates
+from dovetail.tables.input_table import InputTable
+
+LIKELY = 0.5
+"""More likely right than wrong: what is less likely is not joined unless a person asks for it."""
+_CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
+_RUNNERS_UP = 3  # that are named
+_WORTH_NAMING = 0.05  # the least probability of a runner-up; arbitrary
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A candidate and how likely a person would accept it."""
+
+    candidate: Candidate
+    probability: float
+
+    @property
+    def condition(self) -> str:
+        mine, theirs = self.candidate.columns
+        if self.candidate.way is not None and not self.candidate.way.is_identity:
+            return f"{self.candidate.way.programs[0].words} = {self.candidate.way.target}"
+        if len(mine) == len(theirs):
+            sign = "~" if self.candidate.by == "similar" else "="
+            return " and ".join(f"{a} {sign} {b}" for a, b in zip(mine, theirs, strict=True))
+        return f"{' and '.join(mine)} ~ {' and '.join(theirs)}"
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "by": self.candidate.by,
+            "left_columns": list(self.candidate.columns[0]),
+            "right_columns": list(self.candidate.columns[1]),
+            "condition": self.condition,
+            "probability": round(self.probability, 4),
+            "pairs": self.candidate.joined,
+            "matched_left": self.candidate.matched[0],
+            "matched_right": self.candidate.matched[1],
+        }
+
+    @property
+    def sentence(self) -> str:
+        """What it would do: "Party = Party would join 907 pairs, 36 for each row"."""
+        pairs, rows = self.candidate.joined, max(1, max(self.candidate.matched))
+        each = pairs / rows
+        several = f", {each:,.0f} for each row" if each >= 1.5 else ""
+        return f"{self.condition} would join {pairs:,} {'pair' if pairs == 1 else 'pairs'}{several}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """All candidates, the most likely first."""
+
+    judged: tuple[Judged, ...]
+    complete: bool  # False if the time was over before all methods had been tried
+
+    @property
+    def best(self) -> Judged | None:
+        return self.judged[0] if self.judged else None
+
+    def runners_up(self, chosen: Judged | None) -> tuple[Judged, ...]:
+        """The next ones on other columns."""
+        found: list[Judged] = []
+        seen = {chosen.candidate.columns} if chosen else set()
+        for each in self.judged:
+            if each.candidate.columns not in seen and each.probability >= _WORTH_NAMING:
+                seen.add(each.candidate.columns)
+                found.append(each)
+        return tuple(found[:_RUNNERS_UP])
+
+
+def compete(left: InputTable, right: InputTable, deadline: Deadline, by: str | None = None) -> Choice:
+    """The candidates of all methods, or of one, as far as the time allows."""
+    model = load_model("join")
+    candidates = Candidates(left, right, deadline)
+    judged = _judged(model, candidates.equal()) if by in (None, "equal") else []
+    if by == "equal" or (judged and judged[0].probability >= _CERTAIN):
+        return Choice(tuple(judged), not deadline.is_over)
+    complete = True
+    for method in (candidates.similar, candidates.transformed):
+        if deadline.is_over:
+            complete = False
+            break
+        judged = sorted([*judged, *_judged(model, method())], key=lambda each: -each.probability)
+    return Choice(tuple(judged), complete and not deadline.is_over)
+
+
+def _judged(model: Model, candidates: Iterable[Candidate]) -> list[Judged]:
+    """Most likely first; of both directions of the same columns, the more likely one."""
+    found = list(candidates)
+    if not found:
+        return []
+    probabilities = model.probability(np.stack([each.features for each in found])).tolist()
+    ranked = sorted(zip(found, probabilities, strict=True), key=lambda pair: -pair[1])
+    return list(_once(Judged(candidate, probability) for candidate, probability in ranked))
+
+
+def _once(judged: Iterable[Judged]) -> Iterator[Judged]:
+    seen = set()
+    for each in judged:
+        key = each.candidate.by, each.candidate.columns, each.candidate.joined
+        if key not in seen:
+            seen.add(key)
+            yield each
+
+
+def why(chosen: Judged, left: InputTable, right: InputTable) -> str:
+    """The numbers that decided, in one sentence or two."""
+    matched, rows = chosen.candidate.matched, (left.rows, right.rows)
+    said = f"{matched[0]:,} of {rows[0]:,} rows on the left and {matched[1]:,} of {rows[1]:,} on the right have a match"
+    return f"{said}. Likely right: {chosen.probability:.0%}."
+
+
+def why_nothing(choice: Choice) -> str:
+    if choice.best is None:
+        return "No columns have a value in common, and no text is similar."
+    return f"The best is {choice.best.sentence}, but that is likely chance ({choice.best.probability:.0%})."
