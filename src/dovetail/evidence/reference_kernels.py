@@ -14,25 +14,25 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, GENERIC, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_RARITY, NAME_OWNED = range(13)
+SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_RARITY, NAME_OWNED = range(12)
 """Columns of `ReferenceColumns.numbers`: distinct values; least and greatest whole number or day, or NaN; mean length
-of values; kind; bits that a value found by chance would be worth; whether it is the key of its own table; whether its
-name says nothing but "id"; weights of all words of name, table and path; how rare its name is among columns."""
+of values; kind; bits that a value found by chance would be worth; whether it is the key of its own table;
+weights of all words of name, table and path; how rare its name is among columns; 1 by the number of keys of its name."""
 
 TABLE, NAME, NAME_HEAD, TABLE_HEAD = range(4)
 """Columns of `ReferenceColumns.places`; heads are the words that say what it is: the last ones that are no key word."""
 
 PAIR_FEATURES = (
-    "contained", "missing", "covered", "keys", "bits", "spread", "from_one", "same_kind", "length_differs", "near",
-    "same_table", "mine_found", "theirs_found", "their_table", "columns_similar", "tables_similar", "head", "called",
-    "called_by_chance", "called_here_key", "same_name", "same_rare_name", "same_generic", "covered_of_key", "copy",
+    "contained", "missing", "covered", "bits", "spread", "from_one", "same_kind", "length_differs", "digits_differ",
+    "near", "same_table", "mine_found", "theirs_found", "their_table", "columns_similar", "tables_similar", "head",
+    "called", "called_by_chance", "called_here_key", "same_name", "same_rare_name", "covered_of_key", "copy",
     "called_same_table", "owner_of_name",
 )  # fmt: skip
 (
-    _CONTAINED, _MISSING, _COVERED, _KEYS, _BITS, _SPREAD, _FROM_ONE, _SAME_KIND, _LENGTH_DIFFERS, _NEAR,
+    _CONTAINED, _MISSING, _COVERED, _BITS, _SPREAD, _FROM_ONE, _SAME_KIND, _LENGTH_DIFFERS, _DIGITS_DIFFER, _NEAR,
     _SAME_TABLE, _MINE_FOUND, _THEIRS_FOUND, _THEIR_TABLE, _COLUMNS_SIMILAR, _TABLES_SIMILAR, _HEAD, _CALLED,
-    _CALLED_BY_CHANCE, _CALLED_HERE_KEY, _SAME_NAME, _SAME_RARE_NAME, _SAME_GENERIC, _COVERED_OF_KEY, _COPY,
-    _CALLED_SAME_TABLE, _OWNER_OF_NAME,
+    _CALLED_BY_CHANCE, _CALLED_HERE_KEY, _SAME_NAME, _SAME_RARE_NAME, _COVERED_OF_KEY, _COPY, _CALLED_SAME_TABLE,
+    _OWNER_OF_NAME,
 ) = range(len(PAIR_FEATURES))  # fmt: skip
 
 _WORDS_OF_A_NAME = 24  # that are compared; longer names are sentences
@@ -150,26 +150,26 @@ def reference_pairs(
         covered = overlap / max(1.0, size)
         low, high = numbers[other, LOW], numbers[other, HIGH]
         my_low, my_high = numbers[one, LOW], numbers[one, HIGH]
-        spread, from_one, length_differs = 1.0, 0.0, 0.0
+        spread, from_one = 1.0, 0.0
+        longest = max(1.0, max(numbers[one, LENGTH], numbers[other, LENGTH]))
+        length_differs, digits_differ = abs(numbers[one, LENGTH] - numbers[other, LENGTH]) / longest, 0.0
         if high > low and my_high >= my_low:
+            length_differs, digits_differ = 0.0, length_differs
             spread = min(1.0, max(0.0, (min(high, my_high) - max(low, my_low) + 1) / (high - low + 1)))
             if 0 <= low <= 1 and 0 <= my_low <= 1:
                 from_one = 1.0
-        else:
-            longest = max(1.0, max(numbers[one, LENGTH], numbers[other, LENGTH]))
-            length_differs = abs(numbers[one, LENGTH] - numbers[other, LENGTH]) / longest
         same_name = 1.0 if name == other_name else 0.0
         called = max(mine_found * theirs_found, columns_similar * min(1.0, 2 * of_name))
         row = features[p if keep else 0]
         row[_CONTAINED] = overlap / own
         row[_MISSING] = np.log2(1 + own - overlap) / 10 if own > overlap else 0.0
         row[_COVERED] = covered
-        row[_KEYS] = np.log2(1.0 + overlap) / 16
         row[_BITS] = np.log2(1 + overlap * numbers[other, CHANCE_BITS]) / 16
         row[_SPREAD] = spread
         row[_FROM_ONE] = from_one
         row[_SAME_KIND] = 1.0 if numbers[one, KIND] == numbers[other, KIND] else 0.0
         row[_LENGTH_DIFFERS] = length_differs
+        row[_DIGITS_DIFFER] = digits_differ
         row[_NEAR] = near
         row[_SAME_TABLE] = 0.0 if apart else 1.0
         row[_MINE_FOUND] = mine_found
@@ -183,7 +183,6 @@ def reference_pairs(
         row[_CALLED_HERE_KEY] = called * numbers[one, IS_KEY]
         row[_SAME_NAME] = same_name
         row[_SAME_RARE_NAME] = same_name * numbers[one, NAME_RARITY]
-        row[_SAME_GENERIC] = same_name * numbers[one, GENERIC]
         row[_COVERED_OF_KEY] = covered * numbers[one, IS_KEY]
         row[_COPY] = covered * covered if not apart else 0.0
         row[_CALLED_SAME_TABLE] = called if not apart else 0.0

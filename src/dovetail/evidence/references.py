@@ -2,36 +2,39 @@
 
 The features follow Rostin, Albrecht, Bauckmann, Naumann, Leser: A Machine Learning Approach to Foreign Key Discovery,
 WebDB 2009, and Motl, Kordík: Foreign Key Constraint Identification in Relational Databases, ITAT 2017. Some are of the
-dependent column alone (`HERE`), some of the referenced one (`THERE`), the rest of the pair.
+dependent column alone, some of the referenced one, the rest of the pair (`reference_kernels`). What other references
+say is in `rivals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
-from dovetail.evidence.features import BOOLEAN, DATE, INTEGER, REAL, Side, chance
+from dovetail.evidence.features import BOOLEAN, DATE, REAL, Side, chance
+from dovetail.evidence.model import Model
 from dovetail.evidence.names import number_words, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, reference_pairs
 from dovetail.evidence.vocabulary import Vocabulary, WordLists
 
 HERE_FEATURES = (
-    "one_value", "two_values", "size_here", "repeats", "integer_here", "real_here", "date_here", "boolean_here",
-    "row_number_here", "key_here", "own_key_here", "first_here", "generic_here", "key_word_here", "rows_here",
-    "filled_here", "rare_name_here",
+    "one_value", "two_values", "size_here", "repeats", "real_here", "date_here", "boolean_here", "row_number_here",
+    "key_here", "own_key_here", "generic_here", "key_word_here",
 )  # fmt: skip
 THERE_FEATURES = (
-    "size_there", "chance", "numbered_there", "length_there", "leading_there", "first_there", "generic_there",
-    "own_name_there", "key_word_there", "primary_there", "filled_there", "keys_there", "rare_name_there", "real_there",
-    "date_there", "name_elsewhere",
+    "size_there", "chance", "numbered_there", "length_there", "own_name_there", "key_word_there", "known_there",
+    "real_there", "date_there",
 )  # fmt: skip
-FEATURES = (*HERE_FEATURES, *THERE_FEATURES, *PAIR_FEATURES)
+REFERENCE_FEATURES = (*HERE_FEATURES, *THERE_FEATURES, *PAIR_FEATURES)
 
-_FEW_LETTERS = 64.0  # mean length at which a text is no key any more; arbitrary, only scales a feature
+_LONG_TEXT = 64.0  # mean length from which on a text is as unlikely a key as any; arbitrary, only scales a feature
+_OWN_NAME = 0.5  # share of a name's words that are its table's, from which on it is named after it
+_NAMESAKES = 2  # columns of other tables with the name of a key, by which it is known
+_DENSE = 0.99  # of the numbers from 0 or 1 on are there: a row number with some rows removed
 
 
 class ColumnNames(NamedTuple):
@@ -41,124 +44,130 @@ class ColumnNames(NamedTuple):
     name_of: Array
     tables: Sequence[str]
     table_of: Array
-    counts: Array  # whether a column counts, as those of removed tables do not
+    counts: Array  # whether a column counts: those of removed tables do not
 
 
 class References:
     """Measures pairs of columns of which one may refer to the other."""
 
     def __init__(self, side: Side, names: ColumnNames, could_be_key: Array) -> None:
-        """`side` has an entry for each column; `could_be_key` says which repeat no value."""
+        """`side` has an entry for each column; `could_be_key` says which of them repeat no value."""
         stems = [name.rpartition("/")[2].rpartition(".")[0] or name for name in names.tables]
         chosen = names.counts
         vocabulary = Vocabulary(names.distinct, names.name_of[chosen], stems, names.table_of[chosen])
         weights = vocabulary.weights
-        self._here, self._there, numbers, places = _measure(side, names, could_be_key, vocabulary)
+        self.named_after_table = _named_after_table(vocabulary, names)
+        """How far each column is named after its own table, from 0 to 1."""
+        heads = _heads(vocabulary.names, vocabulary)
+        generic = (heads < 0)[names.name_of]
+        key_word = _any_of(vocabulary.names, vocabulary.is_key_word)[names.name_of]
+        own_name = generic | (self.named_after_table > _OWN_NAME)
+        primary = _first_of_tables(names.table_of, could_be_key, ~(own_name & key_word))
+        self.is_own_key: Array = primary & own_name
+        """Whether a column is the key that its table is known by, by its name."""
+        held = np.bincount(names.name_of[chosen], minlength=len(names.distinct))[names.name_of]
+        keys_of_name = np.bincount(names.name_of[could_be_key & chosen], minlength=len(names.distinct))[names.name_of]
+        owned = could_be_key / np.maximum(keys_of_name, 1)
+        self.is_known_key: Array = primary | (~generic & (owned == 1) & (held > _NAMESAKES))
+        """… or the only key of its name, which columns of other tables have."""
+        by_chance = chance(side, side, np.full(len(side.distinct), np.nan))
+        numbered = (side.low >= 0) & (side.low <= 1) & (side.distinct >= _DENSE * (side.high - side.low + 1))
+        distinct, filled = np.maximum(side.distinct, 1), np.maximum(side.filled, 1)
+        here = {
+            "one_value": distinct == 1,
+            "two_values": distinct == 2,
+            "size_here": np.log2(1 + distinct) / 16,
+            "repeats": 1 - distinct / filled,
+            "real_here": side.kind == REAL,
+            "date_here": side.kind == DATE,
+            "boolean_here": side.kind == BOOLEAN,
+            "row_number_here": numbered & (distinct >= filled),
+            "key_here": side.is_leading.astype(bool) | primary,
+            "own_key_here": self.is_own_key,
+            "generic_here": generic,
+            "key_word_here": key_word,
+        }
+        there = {
+            "size_there": np.log2(1 + distinct) / 16,
+            "chance": by_chance,
+            "numbered_there": numbered,
+            "length_there": np.minimum(1.0, side.length / _LONG_TEXT),
+            "own_name_there": self.named_after_table,
+            "key_word_there": key_word,
+            "known_there": self.is_known_key,
+            "real_there": side.kind == REAL,
+            "date_there": side.kind == DATE,
+        }
+        assert (tuple(here), tuple(there)) == (HERE_FEATURES, THERE_FEATURES)
+        self._here, self._there = _stacked(here.values()), _stacked(there.values())
         alive = np.zeros(len(names.tables), bool)
         alive[names.table_of[chosen]] = True
-        paths = weighed_by_rarity(
-            number_words((pa.array(list(names.tables), pa.string()),), lambda _: 1.0)[0], alive
-        )
-        numbers[:, 10] = paths.totals[names.table_of]
-        similar = vocabulary.similar
+        paths = weighed_by_rarity(number_words((pa.array(names.tables, pa.string()),), lambda _: 1.0)[0], alive)
+        rarity = 1 - np.log(np.maximum(held, 1)) / np.log(max(2, np.count_nonzero(chosen)))
+        numbers = (
+            side.distinct, side.low, side.high, side.length, side.kind, -np.log2(by_chance), self.is_own_key,
+            _totals(vocabulary.names, weights)[names.name_of], _totals(vocabulary.tables, weights)[names.table_of],
+            paths.totals[names.table_of], rarity, owned,
+        )  # fmt: skip
+        table_heads = _heads(vocabulary.tables, vocabulary)
+        places = (names.table_of, names.name_of, heads[names.name_of], table_heads[names.table_of])
         self._columns = ReferenceColumns(
-            numbers, places, vocabulary.names.offsets, vocabulary.names.numbers, vocabulary.tables.offsets,
-            vocabulary.tables.numbers, weights, *similar, paths.offsets, paths.numbers, paths.weights,
+            _stacked(numbers), np.stack(places, axis=1).astype(np.int32), vocabulary.names.offsets,
+            vocabulary.names.numbers, vocabulary.tables.offsets, vocabulary.tables.numbers, weights,
+            *vocabulary.similar, paths.offsets, paths.numbers, paths.weights,
         )  # fmt: skip
 
     def features(self, ones: Array, others: Array, overlaps: Array) -> Array:
-        """One row for each pair, one column for each of `FEATURES`."""
+        """One row for each pair, one column for each of `REFERENCE_FEATURES`."""
         rows = np.empty((len(ones), len(PAIR_FEATURES)))
         nothing = np.zeros(len(self._here))
-        reference_pairs(ones, others, overlaps, self._columns, np.zeros(len(PAIR_FEATURES)), nothing, nothing, rows)
+        if len(ones):  # one row would be one of a pair, and none is the row that is reused
+            reference_pairs(ones, others, overlaps, self._columns, np.zeros(len(PAIR_FEATURES)), nothing, nothing, rows)
         return np.concatenate([self._here[ones], self._there[others], rows], axis=1)
 
-
-def _measure(side: Side, names: ColumnNames, keys: Array, vocabulary: Vocabulary) -> tuple[Array, Array, Array, Array]:
-    """Features of dependent and of referenced columns, and what the kernel asks of a column."""
-    name_of, table_of = names.name_of, names.table_of
-    key_word = _any_of(vocabulary.names, vocabulary.is_key_word)[name_of]
-    name_heads, table_heads = _heads(vocabulary.names, vocabulary), _heads(vocabulary.tables, vocabulary)
-    generic = (name_heads < 0)[name_of]
-    totals = _totals(vocabulary.names, vocabulary.weights)[name_of]
-    table_totals = _totals(vocabulary.tables, vocabulary.weights)[table_of]
-    owned = _named_after_table(vocabulary, name_of, table_of)
-    leading = side.is_leading.astype(bool)
-    distinct, filled = np.maximum(side.distinct, 1), np.maximum(side.filled, 1)
-    span = side.high - side.low + 1
-    numbered = (side.low >= 0) & (side.low <= 1) & (side.distinct >= 0.99 * span)
-    unique = distinct >= filled
-    primary = _primary(table_of, keys, np.asarray(side.place), (generic | (owned > 0.5)) & key_word, leading)
-    held = np.bincount(name_of[names.counts], minlength=len(names.distinct))[name_of]
-    rarity = 1 - np.log(np.maximum(held, 1)) / np.log(max(2, np.count_nonzero(names.counts)))
-    key_names = np.bincount(name_of[keys & names.counts], minlength=len(names.distinct))[name_of]
-    owns_name = keys / np.maximum(key_names, 1)
-    known = primary | (~generic & (owns_name == 1) & (held > 2))
-    keys_of_table = np.bincount(table_of[keys], minlength=len(names.tables))[table_of]
-    by_chance = chance(side, side, np.full(len(distinct), np.nan))
-    own_key = primary & (generic | (owned > 0.5))
-    here = {
-        "one_value": distinct == 1,
-        "two_values": distinct == 2,
-        "size_here": np.log2(1 + distinct) / 16,
-        "repeats": 1 - distinct / filled,
-        "integer_here": side.kind == INTEGER,
-        "real_here": side.kind == REAL,
-        "date_here": side.kind == DATE,
-        "boolean_here": side.kind == BOOLEAN,
-        "row_number_here": numbered & unique,
-        "key_here": leading | primary,
-        "own_key_here": own_key,
-        "first_here": side.place == 0,
-        "generic_here": generic,
-        "key_word_here": key_word,
-        "rows_here": np.log2(1 + side.rows) / 16,
-        "filled_here": side.filled / np.maximum(side.rows, 1),
-        "rare_name_here": rarity,
-    }
-    there = {
-        "size_there": np.log2(1 + distinct) / 16,
-        "chance": by_chance,
-        "numbered_there": numbered,
-        "length_there": np.minimum(1.0, side.length / _FEW_LETTERS),
-        "leading_there": leading,
-        "first_there": side.place == 0,
-        "generic_there": generic,
-        "own_name_there": owned,
-        "key_word_there": key_word,
-        "primary_there": known,
-        "filled_there": side.filled / np.maximum(side.rows, 1),
-        "keys_there": np.log2(1 + keys_of_table) / 4,
-        "rare_name_there": rarity,
-        "real_there": side.kind == REAL,
-        "date_there": side.kind == DATE,
-        "name_elsewhere": ~generic * owns_name * np.log2(np.maximum(held, 1)) / 4,
-    }
-    assert tuple(here) == HERE_FEATURES and tuple(there) == THERE_FEATURES
-    numbers = (
-        side.distinct, side.low, side.high, side.length, side.kind, -np.log2(by_chance), own_key, generic, totals,
-        table_totals, np.zeros(len(distinct)), rarity, owns_name,
-    )  # fmt: skip
-    places = np.stack([table_of, name_of, name_heads[name_of], table_heads[table_of]], axis=1).astype(np.int32)
-    return _stacked(here.values()), _stacked(there.values()), _stacked(numbers), places
+    def log_odds(self, model: Model) -> LogOdds:
+        """A function that gives the log-odds of pairs by this model, without keeping their features."""
+        here, there = len(HERE_FEATURES), len(HERE_FEATURES) + len(THERE_FEATURES)
+        return LogOdds(
+            self._columns,
+            model.intercept + self._here @ model.weights[:here],
+            self._there @ model.weights[here:there],
+            model.weights[there:],
+        )
 
 
-def _stacked(columns) -> Array:
-    return np.ascontiguousarray(np.stack([np.asarray(values, np.float64) for values in columns], axis=1))
+class LogOdds(NamedTuple):
+    """A model applied to the columns of a lake: what is left is to add what each pair has."""
+
+    columns: ReferenceColumns
+    here: Array
+    there: Array
+    weights: Array
+
+    def __call__(self, ones: Array, others: Array, overlaps: Array) -> Array:
+        room = np.empty((1, len(self.weights)))
+        return reference_pairs(ones, others, overlaps, self.columns, self.weights, self.here, self.there, room)
+
+
+def _stacked(columns: Iterable[Array]) -> Array:
+    return np.stack([np.asarray(values, np.float64) for values in columns], axis=1)
 
 
 def _any_of(lists: WordLists, holds: Array) -> Array:
-    counts = np.concatenate([[0], np.cumsum(holds[lists.numbers])])
-    return counts[lists.offsets[1:]] > counts[lists.offsets[:-1]]
+    """Whether any word of each name is one of these."""
+    found: Array = _totals(lists, holds.astype(np.float64)) > 0
+    return found
 
 
 def _totals(lists: WordLists, weights: Array) -> Array:
+    """The weight of all words of each name."""
     sums = np.concatenate([[0.0], np.cumsum(weights[lists.numbers])])
-    return sums[lists.offsets[1:]] - sums[lists.offsets[:-1]]
+    totals: Array = sums[lists.offsets[1:]] - sums[lists.offsets[:-1]]
+    return totals
 
 
 def _heads(lists: WordLists, vocabulary: Vocabulary) -> Array:
-    """The last word of each name that is no key word, or -1."""
+    """What each name says it is: its last word that is no key word, or -1."""
     heads = np.full(len(lists.offsets) - 1, -1, np.int64)
     owners = np.repeat(np.arange(len(heads)), np.diff(lists.offsets))
     telling = ~vocabulary.is_key_word[lists.numbers]
@@ -166,28 +175,27 @@ def _heads(lists: WordLists, vocabulary: Vocabulary) -> Array:
     return heads
 
 
-def _named_after_table(vocabulary: Vocabulary, name_of: Array, table_of: Array) -> Array:
-    """How similar the name of each column is to the name of its table, from 0 to 1."""
+def _named_after_table(vocabulary: Vocabulary, names: ColumnNames) -> Array:
+    """The share of each column's words that are its table's, if what the table is about is among them."""
     weights = np.where(vocabulary.is_key_word, 0.0, vocabulary.weights)
-    names, tables = vocabulary.names, vocabulary.tables
-    found = np.zeros(len(name_of))
-    heads, totals = _heads(tables, vocabulary), _totals(names, weights)
-    pairs, places = np.unique(np.stack([name_of, table_of], axis=1), axis=0, return_inverse=True)
-    shares = np.zeros(len(pairs))
-    for place, (name, table) in enumerate(pairs.tolist()):
-        mine = names.numbers[names.offsets[name] : names.offsets[name + 1]]
-        theirs = set(tables.numbers[tables.offsets[table] : tables.offsets[table + 1]].tolist())
-        if totals[name] > 0 and heads[table] in mine:
-            shares[place] = sum(weights[word] for word in mine.tolist() if word in theirs) / totals[name]
-    found = shares[places.ravel()]
-    return found
+    heads, totals = _heads(vocabulary.tables, vocabulary), _totals(vocabulary.names, weights)
+    sizes = np.diff(vocabulary.names.offsets)[names.name_of]
+    columns = np.repeat(np.arange(len(names.name_of)), sizes)
+    words = vocabulary.members(names.name_of)
+    tables = names.table_of[columns]
+    has_head = np.bincount(columns[words == heads[tables]], minlength=len(sizes)) > 0
+    owners = np.repeat(np.arange(len(vocabulary.tables.offsets) - 1), np.diff(vocabulary.tables.offsets))
+    of_table = np.isin(tables * len(vocabulary) + words, owners * len(vocabulary) + vocabulary.tables.numbers)
+    common = np.bincount(columns[of_table], weights=weights[words[of_table]], minlength=len(sizes))
+    total = totals[names.name_of]
+    return np.where(has_head & (total > 0), common / np.where(total > 0, total, 1.0), 0.0)
 
 
-def _primary(table_of: Array, keys: Array, place: Array, named: Array, leading: Array) -> Array:
-    """The key that each table is known by: the first that is named so, or else the first at all."""
-    chosen = np.flatnonzero(keys)
-    order = np.lexsort((place[chosen], ~named[chosen], table_of[chosen]))
-    _, first = np.unique(table_of[chosen][order], return_index=True)
+def _first_of_tables(table_of: Array, chosen: Array, later: Array) -> Array:
+    """The first of the chosen columns of each table; those that come `later` only where there are no others."""
+    places = np.flatnonzero(chosen)
+    order = places[np.lexsort((places, later[places], table_of[places]))]
+    _, first = np.unique(table_of[order], return_index=True)
     found = np.zeros(len(table_of), bool)
-    found[chosen[order[first]]] = True
+    found[order[first]] = True
     return found

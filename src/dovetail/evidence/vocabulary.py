@@ -80,25 +80,21 @@ class Vocabulary:
                     return [word[:end], *rest]
         return []
 
+    def members(self, names: Array) -> Array:
+        """The words of the names of columns at these places, one name after another."""
+        return _members(self.names, names)
+
     @cached_property
     def weights(self) -> Array:
         """Inverse document frequency over the tables, from 0 to 1; words of any key count little."""
         name_of, table_of = self._columns
-        held = np.zeros(len(self), np.int64)
-        of_names = np.unique(np.stack([table_of, name_of], axis=1), axis=0)
+        named = np.unique(np.stack([table_of, name_of], axis=1), axis=0)
         tables = np.unique(table_of)
-        sizes = np.diff(self.names.offsets)
-        word = np.concatenate(
-            [
-                _members(self.names, of_names[:, 1]),
-                _members(self.tables, tables),
-            ]
-        )
-        table = np.concatenate(
-            [np.repeat(of_names[:, 0], sizes[of_names[:, 1]]), np.repeat(tables, np.diff(self.tables.offsets)[tables])]
-        )
-        pairs = np.unique(table * max(1, len(self)) + word)
-        held += np.bincount(pairs % max(1, len(self)), minlength=len(self))
+        words = np.concatenate([self.members(named[:, 1]), _members(self.tables, tables)])
+        sizes = np.diff(self.names.offsets)[named[:, 1]], np.diff(self.tables.offsets)[tables]
+        holders = np.concatenate([np.repeat(named[:, 0], sizes[0]), np.repeat(tables, sizes[1])])
+        pairs = np.unique(holders * max(1, len(self)) + words)  # each table counts once
+        held = np.bincount(pairs % max(1, len(self)), minlength=len(self))
         number = max(2, len(tables))
         found: Array = np.log1p(number / np.maximum(held, 1)) / np.log1p(number)
         return np.where(self.is_key_word, KEY_WORD_WEIGHT, 1.0) * found
