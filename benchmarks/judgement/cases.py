@@ -124,9 +124,7 @@ def of_columns(candidate: Candidate, truths: tuple[Predicate, ...]) -> Score:
     if len(mine) != len(theirs) or (candidate.by != "equal" and len(mine) > 1):
         return NOTHING
     found = frozenset(zip(mine, theirs, strict=True))
-    return max(
-        ((len(found & truth) / len(found), len(found & truth) / len(truth)) for truth in truths), key=f1
-    )
+    return max(((len(found & truth) / len(found), len(found & truth) / len(truth)) for truth in truths), key=f1)
 
 
 def f1(score: Score) -> float:

@@ -32,7 +32,14 @@ NOT_USED = ("near", "same_table")
 """Features of a lake, which two tables do not have."""
 BINS = 10
 RESAMPLES = 1_000
-SHARES = {"declared keys": 1.0, "strangers": 1.0, "AutoJoin": 0.5, "All_TDE": 0.2, "autofj": 0.5, "autofj with ids": 0.5}
+SHARES = {
+    "declared keys": 1.0,
+    "strangers": 1.0,
+    "AutoJoin": 0.5,
+    "All_TDE": 0.2,
+    "autofj": 0.5,
+    "autofj with ids": 0.5,
+}
 """How much a family counts in the fit, set beforehand: questions that people ask often more than puzzles."""
 OTHER_SHARE = 0.1
 
@@ -85,7 +92,9 @@ def judged(fitter: Fitter, case: MeasuredCase) -> tuple[float, tuple[float, floa
 
 
 def report(fitter: Fitter, cases: list[MeasuredCase], every: bool) -> None:
-    families: dict[str, dict[str, list[tuple[float, tuple[float, float] | None]]]] = defaultdict(lambda: defaultdict(list))
+    families: dict[str, dict[str, list[tuple[float, tuple[float, float] | None]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     told: list[tuple[float, float]] = []
     for case in cases:
         chance, score, best = judged(fitter, case)
@@ -95,8 +104,12 @@ def report(fitter: Fitter, cases: list[MeasuredCase], every: bool) -> None:
         told.append((chance, right) if right is not None else (1 - chance, float(nothing_is_right)))
         if every:
             what = f"{case.by[best]} {case.columns[best]}" if best >= 0 else "nothing"
-            print(f"  {case.family:16}{case.name[:50]:52}{chance:6.2f} {'–' if right is None else f'{right:.2f}':>5} {what[:80]}")
-    print(f"{'family':18}{'groups':>7}{'cases':>7}{'precision':>11}{'recall':>8}{'F1':>7}{'95% interval':>16}{'taken':>7}")
+            print(
+                f"  {case.family:16}{case.name[:50]:52}{chance:6.2f} {'–' if right is None else f'{right:.2f}':>5} {what[:80]}"
+            )
+    print(
+        f"{'family':18}{'groups':>7}{'cases':>7}{'precision':>11}{'recall':>8}{'F1':>7}{'95% interval':>16}{'taken':>7}"
+    )
     for family, groups in families.items():
         means = np.array([np.mean([f1(s) if s else 0.0 for _, s in group]) for group in groups.values()])
         draws = np.random.default_rng(1).choice(means, (RESAMPLES, len(means))).mean(axis=1)

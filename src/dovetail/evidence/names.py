@@ -28,8 +28,29 @@ from dovetail.indexes.tokens.format import running_sum
 
 _WORD = re.compile(r"ID(?![^\W\d_A-Z]?[A-Z])|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 KEY_WORDS = frozenset(
-    {"id", "key", "no", "nr", "num", "number", "code", "ref", "pk", "fk", "uuid", "guid", "rowid", "identifier", "name", "the", "of"}
+    {
+        "id",
+        "key",
+        "no",
+        "nr",
+        "num",
+        "number",
+        "code",
+        "ref",
+        "pk",
+        "fk",
+        "uuid",
+        "guid",
+        "rowid",
+        "identifier",
+        "name",
+        "the",
+        "of",
+    }
 )
+ID_WORDS = KEY_WORDS - {"name", "ref", "the", "of"}
+"""Words that say that a column identifies the rows of a table."""
+
 # Set by hand in Part 5, before the present databases were there.
 _KEY_WORD_WEIGHT = 0.15
 _BEGINNING = 3  # letters

@@ -14,7 +14,9 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_RARITY, NAME_OWNED = range(12)
+SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_RARITY, NAME_OWNED = (
+    range(12)
+)
 """Columns of `ReferenceColumns.numbers`: distinct values; least and greatest whole number or day, or NaN; mean length
 of values; kind; bits that a value found by chance would be worth; whether it is the key of its own table;
 weights of all words of name, table and path; how rare its name is among columns; 1 by the number of keys of its name."""
@@ -24,12 +26,12 @@ TABLE, NAME, NAME_HEAD, TABLE_HEAD = range(4)
 
 PAIR_FEATURES = (
     "contained", "missing", "covered", "bits", "spread", "from_one", "same_kind", "length_differs", "digits_differ",
-    "near", "same_table", "mine_found", "theirs_found", "their_table", "columns_similar", "tables_similar", "head",
+    "near", "other_folder", "same_table", "mine_found", "theirs_found", "their_table", "columns_similar", "tables_similar", "head",
     "called", "called_by_chance", "called_here_key", "same_name", "same_rare_name", "covered_of_key", "copy",
     "called_same_table", "owner_of_name",
 )  # fmt: skip
 (
-    _CONTAINED, _MISSING, _COVERED, _BITS, _SPREAD, _FROM_ONE, _SAME_KIND, _LENGTH_DIFFERS, _DIGITS_DIFFER, _NEAR,
+    _CONTAINED, _MISSING, _COVERED, _BITS, _SPREAD, _FROM_ONE, _SAME_KIND, _LENGTH_DIFFERS, _DIGITS_DIFFER, _NEAR, _OTHER_FOLDER,
     _SAME_TABLE, _MINE_FOUND, _THEIRS_FOUND, _THEIR_TABLE, _COLUMNS_SIMILAR, _TABLES_SIMILAR, _HEAD, _CALLED,
     _CALLED_BY_CHANCE, _CALLED_HERE_KEY, _SAME_NAME, _SAME_RARE_NAME, _COVERED_OF_KEY, _COPY, _CALLED_SAME_TABLE,
     _OWNER_OF_NAME,
@@ -56,6 +58,8 @@ class ReferenceColumns(NamedTuple):
     path_offsets: Array
     path_words: Array
     path_weights: Array
+    folder_offsets: Array  # by table: the numbers of its folder and of those that hold it, the outermost first
+    folders: Array
 
 
 @compiled
@@ -70,7 +74,7 @@ def reference_pairs(
     """
     (
         numbers, places, name_offsets, name_words, table_offsets, table_words, word_weights, similar_offsets, similar,
-        similarity, path_offsets, path_words, path_weights,
+        similarity, path_offsets, path_words, path_weights, folder_offsets, folders,
     ) = columns  # fmt: skip
     odds = np.empty(len(ones))
     keep = len(features) == len(ones)
@@ -145,6 +149,14 @@ def reference_pairs(
             if near > 0:
                 near /= numbers[one, PATH_TOTAL] + numbers[other, PATH_TOTAL] - near
 
+        depth, other_depth = folder_offsets[table + 1], folder_offsets[other_table + 1]
+        deepest = max(depth - folder_offsets[table], other_depth - folder_offsets[other_table])
+        one_level, other_level = folder_offsets[table], folder_offsets[other_table]
+        while one_level < depth and other_level < other_depth and folders[one_level] == folders[other_level]:
+            one_level += 1
+            other_level += 1
+        common = one_level - folder_offsets[table]
+
         # Values.
         size, own = numbers[other, SIZE], max(1.0, numbers[one, SIZE])
         covered = overlap / max(1.0, size)
@@ -171,6 +183,7 @@ def reference_pairs(
         row[_LENGTH_DIFFERS] = length_differs
         row[_DIGITS_DIFFER] = digits_differ
         row[_NEAR] = near
+        row[_OTHER_FOLDER] = 1.0 - common / deepest if deepest > 0 else 0.0
         row[_SAME_TABLE] = 0.0 if apart else 1.0
         row[_MINE_FOUND] = mine_found
         row[_THEIRS_FOUND] = theirs_found

@@ -20,13 +20,14 @@ from dovetail.evidence.model import Model
 from dovetail.evidence.names import number_words, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, reference_pairs
 from dovetail.evidence.vocabulary import Vocabulary, WordLists
+from dovetail.indexes.tokens.format import running_sum
 
 HERE_FEATURES = (
     "one_value", "two_values", "size_here", "repeats", "real_here", "date_here", "boolean_here", "row_number_here",
-    "key_here", "own_key_here", "generic_here", "key_word_here",
+    "key_here", "own_key_here", "generic_here", "id_word_here",
 )  # fmt: skip
 THERE_FEATURES = (
-    "size_there", "chance", "numbered_there", "length_there", "own_name_there", "key_word_there", "known_there",
+    "size_there", "chance", "numbered_there", "length_there", "own_name_there", "id_word_there", "known_there",
     "real_there", "date_there",
 )  # fmt: skip
 REFERENCE_FEATURES = (*HERE_FEATURES, *THERE_FEATURES, *PAIR_FEATURES)
@@ -60,9 +61,9 @@ class References:
         """How far each column is named after its own table, from 0 to 1."""
         heads = _heads(vocabulary.names, vocabulary)
         generic = (heads < 0)[names.name_of]
-        key_word = _any_of(vocabulary.names, vocabulary.is_key_word)[names.name_of]
-        own_name = generic | (self.named_after_table > _OWN_NAME)
-        primary = _first_of_tables(names.table_of, could_be_key, ~(own_name & key_word))
+        id_word = _any_of(vocabulary.names, vocabulary.is_id_word)[names.name_of]
+        own_name = (generic & id_word) | (self.named_after_table > _OWN_NAME)
+        primary = _first_of_tables(names.table_of, could_be_key, ~(own_name & id_word))
         self.is_own_key: Array = primary & own_name
         """Whether a column is the key that its table is known by, by its name."""
         held = np.bincount(names.name_of[chosen], minlength=len(names.distinct))[names.name_of]
@@ -85,7 +86,7 @@ class References:
             "key_here": side.is_leading.astype(bool) | primary,
             "own_key_here": self.is_own_key,
             "generic_here": generic,
-            "key_word_here": key_word,
+            "id_word_here": id_word,
         }
         there = {
             "size_there": np.log2(1 + distinct) / 16,
@@ -93,7 +94,7 @@ class References:
             "numbered_there": numbered,
             "length_there": np.minimum(1.0, side.length / _LONG_TEXT),
             "own_name_there": self.named_after_table,
-            "key_word_there": key_word,
+            "id_word_there": id_word,
             "known_there": self.is_known_key,
             "real_there": side.kind == REAL,
             "date_there": side.kind == DATE,
@@ -114,7 +115,7 @@ class References:
         self._columns = ReferenceColumns(
             _stacked(numbers), np.stack(places, axis=1).astype(np.int32), vocabulary.names.offsets,
             vocabulary.names.numbers, vocabulary.tables.offsets, vocabulary.tables.numbers, weights,
-            *vocabulary.similar, paths.offsets, paths.numbers, paths.weights,
+            *vocabulary.similar, paths.offsets, paths.numbers, paths.weights, *_folders(names.tables),
         )  # fmt: skip
 
     def features(self, ones: Array, others: Array, overlaps: Array) -> Array:
@@ -149,6 +150,18 @@ class LogOdds(NamedTuple):
         return reference_pairs(ones, others, overlaps, self.columns, self.weights, self.here, self.there, room)
 
 
+def _folders(tables: Sequence[str]) -> tuple[Array, Array]:
+    """For each table, bounded by offsets, the numbers of the folders that hold it, the outermost first."""
+    numbering: dict[str, int] = {}
+    found = []
+    for table in tables:
+        parts = table.split("/")[:-1]
+        paths = ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+        found.append([numbering.setdefault(path, len(numbering)) for path in paths])
+    sizes = np.array([len(one) for one in found], np.int64)
+    return running_sum(sizes), np.array([number for one in found for number in one], np.int64)
+
+
 def _stacked(columns: Iterable[Array]) -> Array:
     return np.stack([np.asarray(values, np.float64) for values in columns], axis=1)
 
@@ -176,18 +189,24 @@ def _heads(lists: WordLists, vocabulary: Vocabulary) -> Array:
 
 
 def _named_after_table(vocabulary: Vocabulary, names: ColumnNames) -> Array:
-    """The share of each column's words that are its table's, if what the table is about is among them."""
+    """The share of each column's words that are forms of its table's, if what the table is about is among them."""
     weights = np.where(vocabulary.is_key_word, 0.0, vocabulary.weights)
-    heads, totals = _heads(vocabulary.tables, vocabulary), _totals(vocabulary.names, weights)
-    sizes = np.diff(vocabulary.names.offsets)[names.name_of]
-    columns = np.repeat(np.arange(len(names.name_of)), sizes)
+    heads, number = _heads(vocabulary.tables, vocabulary), max(1, len(vocabulary))
     words = vocabulary.members(names.name_of)
-    tables = names.table_of[columns]
-    has_head = np.bincount(columns[words == heads[tables]], minlength=len(sizes)) > 0
+    columns = np.repeat(np.arange(len(names.name_of)), np.diff(vocabulary.names.offsets)[names.name_of])
+    offsets, similar, similarity = vocabulary.similar
+    sizes = np.diff(offsets)[words]
+    entry = np.repeat(np.arange(len(words)), sizes)  # which word of which column each form is of
+    place = np.arange(len(entry)) - np.repeat(running_sum(sizes)[:-1] - offsets[words], sizes)
+    form, table = similar[place], names.table_of[columns[entry]]
     owners = np.repeat(np.arange(len(vocabulary.tables.offsets) - 1), np.diff(vocabulary.tables.offsets))
-    of_table = np.isin(tables * len(vocabulary) + words, owners * len(vocabulary) + vocabulary.tables.numbers)
-    common = np.bincount(columns[of_table], weights=weights[words[of_table]], minlength=len(sizes))
-    total = totals[names.name_of]
+    of_table = np.isin(table * number + form, owners * number + vocabulary.tables.numbers)
+    found = np.zeros(len(words))
+    np.maximum.at(found, entry[of_table], similarity[place][of_table])
+    is_head = of_table & (form == heads[table])
+    has_head = np.bincount(columns[entry[is_head]], minlength=len(names.name_of)) > 0
+    common = np.bincount(columns, weights=weights[words] * found, minlength=len(names.name_of))
+    total = _totals(vocabulary.names, weights)[names.name_of]
     return np.where(has_head & (total > 0), common / np.where(total > 0, total, 1.0), 0.0)
 
 

@@ -57,7 +57,10 @@ def rival_features(contest: Contest) -> Array:
         "namesakes": agreeing / np.maximum(namesakes, 1),
         "namesakes_share": namesakes / np.maximum(with_name, 1),
         "target_refers": _best_reference(ones, others, probability) * (1 - contest.is_own_key),
-        "targets": np.log2(np.bincount(np.unique(ones, return_inverse=True)[1])[np.unique(ones, return_inverse=True)[1]]) / 3,
+        "targets": np.log2(
+            np.bincount(np.unique(ones, return_inverse=True)[1])[np.unique(ones, return_inverse=True)[1]]
+        )
+        / 3,
         "alone": alone,
     }
     assert tuple(found) == RIVAL_FEATURES

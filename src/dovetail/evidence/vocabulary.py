@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from dovetail._types import Array
-from dovetail.evidence.names import KEY_WORDS, words
+from dovetail.evidence.names import ID_WORDS, KEY_WORDS, words
 from dovetail.evidence.vocabulary_kernels import similar_words
 from dovetail.indexes.tokens.format import running_sum
 
@@ -49,6 +49,7 @@ class Vocabulary:
         self.names = _as_lists(lists[: len(names)])
         self.tables = _as_lists(lists[len(names) :])
         self.is_key_word = np.array([_is_key_word(word) for word in self._numbering], bool)
+        self.is_id_word = np.array([word in ID_WORDS for word in self._numbering], bool)
         self._columns = name_of, table_of
 
     def __len__(self) -> int:

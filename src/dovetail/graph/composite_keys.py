@@ -116,9 +116,7 @@ def score_composites(
     return _by_score(columns, _composites(overlaps, features, scores))
 
 
-def _composites(
-    overlaps: Mapping[Pairing, TupleOverlap], features: Array, scores: Array
-) -> list[CompositeForeignKey]:
+def _composites(overlaps: Mapping[Pairing, TupleOverlap], features: Array, scores: Array) -> list[CompositeForeignKey]:
     return [
         CompositeForeignKey(*pairing, overlap, called, score)
         for (pairing, overlap), called, score in zip(
@@ -195,9 +193,7 @@ def _tries(columns: LakeColumns, key: Columns, options: dict[int, dict[int, list
                     yield tried
 
 
-def composite_features(
-    columns: LakeColumns, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
-) -> Array:
+def composite_features(columns: LakeColumns, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]) -> Array:
     """The mean of the features of its pairs of columns; those about values are of the combinations."""
     offsets = running_sum(np.array([len(dependent) for dependent, _ in overlaps]))
     first, sizes = offsets[:-1], np.diff(offsets)

@@ -26,7 +26,9 @@ FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Frac
 LIKELY = 0.5
 """The least probability that is shown by default: more likely than not."""
 
-_TARGETS = 6  # that compete for a column; of the true ones of `benchmarks/judgement/fit_keys.py`, 9 in 10 are among them
+_TARGETS = (
+    6  # that compete for a column; of the true ones of `benchmarks/judgement/fit_keys.py`, 9 in 10 are among them
+)
 _SHOWN = 3  # columns that a column may refer to, at most
 _SAME_NAME = 0.75  # similarity from which on names count as the same
 _SIMILAR_NAME = 0.25

@@ -47,7 +47,9 @@ class LakeColumns:
         return self._catalog[name].combine_chunks()
 
     def _number(self, name: str) -> Array:
-        numbers: Array = self._field(name).cast(pa.float64() if name in ("mean_length", "number_share") else pa.int64()).to_numpy()
+        numbers: Array = (
+            self._field(name).cast(pa.float64() if name in ("mean_length", "number_share") else pa.int64()).to_numpy()
+        )
         return numbers
 
     @cached_property
