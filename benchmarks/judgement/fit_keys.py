@@ -30,7 +30,7 @@ from dovetail._types import Array
 from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, share_among_targets
 from dovetail.graph.composite_keys import compare_rows, composite_features, natural_keys
-from dovetail.graph.foreign_keys import FOREIGN_KEY_QUERY
+from dovetail.graph.foreign_keys import FOREIGN_KEY_QUERY, TARGETS
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import CALLED, Scorer
@@ -39,7 +39,6 @@ Key = tuple[str, frozenset[tuple[str, str]], str]
 
 FOLDS = 7
 PENALTY = 3.0
-TARGETS = 6  # of a column that compete, as in `graph/foreign_keys.py`
 WITHIN, ACROSS = 2_000, 600  # false pairs of each database that are drawn for the first model
 FALSE_PER_TRUE = 30.0  # weight of the false pairs of a database, to its true ones
 PARTLY_DECLARED = ("dolibarr",)
@@ -51,67 +50,17 @@ SEED = 1
 BINS = 10
 WORTH, LIKELY = 0.1, 0.5  # probabilities from which on calibration and precision are reported
 
-FOR = [
-    "size_here",
-    "repeats",
-    "id_word_here",
-    "size_there",
-    "own_name_there",
-    "id_word_there",
-    "known_there",
-    "contained",
-    "covered",
-    "bits",
-    "spread",
-    "same_kind",
-    "near",
-    "mine_found",
-    "theirs_found",
-    "their_table",
-    "columns_similar",
-    "tables_similar",
-    "head",
-    "called",
-    "called_by_chance",
-    "same_name",
-    "same_rare_name",
-    "owner_of_name",
-    "ahead",
-    "called_ahead",
-    "key_of_table",
-    "namesakes",
-    "namesakes_share",
-]
-AGAINST = [
-    "one_value",
-    "two_values",
-    "real_here",
-    "date_here",
-    "boolean_here",
-    "row_number_here",
-    "key_here",
-    "own_key_here",
-    "generic_here",
-    "chance",
-    "numbered_there",
-    "length_there",
-    "real_there",
-    "date_there",
-    "missing",
-    "from_one",
-    "length_differs",
-    "digits_differ",
-    "same_table",
-    "other_folder",
-    "called_here_key",
-    "covered_of_key",
-    "copy",
-    "called_same_table",
-    "beaten",
-    "called_beaten",
-    "target_refers",
-    "targets",
-]
+FOR = (
+    "size_here", "repeats", "id_word_here", "size_there", "own_name_there", "id_word_there", "known_there",
+    "contained", "bits", "spread", "same_kind", "near", "theirs_found", "tables_similar", "head", "called",
+    "called_by_chance", "owner_of_name", "ahead", "called_ahead", "key_of_table", "namesakes_share",
+)  # fmt: skip
+AGAINST = (
+    "one_value", "two_values", "real_here", "date_here", "boolean_here", "row_number_here", "key_here",
+    "own_key_here", "generic_here", "chance", "numbered_there", "real_there", "date_there", "missing", "from_one",
+    "length_differs", "digits_differ", "other_folder", "called_here_key", "covered_of_key", "copy",
+    "called_same_table", "beaten", "called_beaten", "target_refers", "targets",
+)  # fmt: skip
 FEATURES = (*REFERENCE_FEATURES, *RIVAL_FEATURES)
 SIGNS = np.array([1 if name in FOR else -1 if name in AGAINST else 0 for name in FEATURES])
 
@@ -349,7 +298,10 @@ def report(names: list[str], judged: Judged, numbers: dict[str, int]) -> None:
     within = tuple(np.concatenate(values) for values in zip(*shown, strict=True))
     for label, (scores, true) in (
         ("within", within),
-        *((label, (scores, kept.is_true)) for label, (kept, scores) in zip(("one lake", "flat"), lakes[-2:])),
+        *(
+            (label, (scores, kept.is_true))
+            for label, (kept, scores) in zip(("one lake", "flat"), lakes[-2:], strict=True)
+        ),
     ):
         worth = scores >= WORTH
         likely = scores >= LIKELY

@@ -1,7 +1,9 @@
 """Logistic regression in which a feature that speaks for something can never count against it.
 
 Few databases have labels, and each has habits of its own. Without signs, a fit makes rules of these ("small tables are
-referred to more often") that do not hold elsewhere. Projected Newton method: Bertsekas, SIAM J. Control Optim. 20, 1982.
+referred to more often") that do not hold elsewhere.
+
+The projected Newton method of Bertsekas, SIAM Journal on Control and Optimization 20, 1982.
 """
 
 from __future__ import annotations

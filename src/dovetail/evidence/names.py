@@ -144,6 +144,16 @@ def number_words(lists: Iterable[pa.Array], weigh: Callable[[str], float] = word
     return [NameWords(offsets, numbers, by_word) for offsets, numbers in parts]
 
 
+def number_paths(paths: Iterable[str]) -> NameWords:
+    """The words of the paths of tables, folders too."""
+    numbering: dict[str, int] = {}
+    found = [sorted({numbering.setdefault(word, len(numbering)) for word in words(path)}) for path in paths]
+    sizes = np.array([len(one) for one in found], np.int64)
+    return NameWords(
+        running_sum(sizes), np.array([number for one in found for number in one], np.int64), np.ones(len(numbering))
+    )
+
+
 def weighed_by_rarity(paths: NameWords, counts: Array | None = None) -> NameWords:
     """Words weighed by inverse document frequency over the paths that count; those in every path are dropped."""
     chosen = np.ones(len(paths.offsets) - 1, bool) if counts is None else counts

@@ -19,22 +19,20 @@ SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PAT
 )
 """Columns of `ReferenceColumns.numbers`: distinct values; least and greatest whole number or day, or NaN; mean length
 of values; kind; bits that a value found by chance would be worth; whether it is the key of its own table;
-weights of all words of name, table and path; how rare its name is among columns; 1 by the number of keys of its name."""
+weights of all words of name, table and path; 1 / number of keys of its name."""
 
-TABLE, NAME, NAME_HEAD, TABLE_HEAD = range(4)
-"""Columns of `ReferenceColumns.places`; heads are the words that say what it is: the last ones that are no key word."""
+TABLE, NAME, NAME_HEAD, TABLE_HEAD, NAME_BITS, TABLE_BITS = range(6)
+"""Columns of `ReferenceColumns.places`; bits of the beginnings of words, without which names have no word in common; heads are the words that say what it is: the last ones that are no key word."""
 
 PAIR_FEATURES = (
-    "contained", "missing", "covered", "bits", "spread", "from_one", "same_kind", "length_differs", "digits_differ",
-    "near", "other_folder", "same_table", "mine_found", "theirs_found", "their_table", "columns_similar", "tables_similar", "head",
-    "called", "called_by_chance", "called_here_key", "same_name", "same_rare_name", "covered_of_key", "copy",
-    "called_same_table", "owner_of_name",
+    "contained", "missing", "bits", "spread", "from_one", "same_kind", "length_differs", "digits_differ", "near",
+    "other_folder", "theirs_found", "tables_similar", "head", "called", "called_by_chance", "called_here_key",
+    "covered_of_key", "copy", "called_same_table", "owner_of_name",
 )  # fmt: skip
 (
-    _CONTAINED, _MISSING, _COVERED, _BITS, _SPREAD, _FROM_ONE, _SAME_KIND, _LENGTH_DIFFERS, _DIGITS_DIFFER, _NEAR, _OTHER_FOLDER,
-    _SAME_TABLE, _MINE_FOUND, _THEIRS_FOUND, _THEIR_TABLE, _COLUMNS_SIMILAR, _TABLES_SIMILAR, _HEAD, _CALLED,
-    _CALLED_BY_CHANCE, _CALLED_HERE_KEY, _SAME_NAME, _SAME_RARE_NAME, _COVERED_OF_KEY, _COPY, _CALLED_SAME_TABLE,
-    _OWNER_OF_NAME,
+    _CONTAINED, _MISSING, _BITS, _SPREAD, _FROM_ONE, _SAME_KIND, _LENGTH_DIFFERS, _DIGITS_DIFFER, _NEAR,
+    _OTHER_FOLDER, _THEIRS_FOUND, _TABLES_SIMILAR, _HEAD, _CALLED, _CALLED_BY_CHANCE, _CALLED_HERE_KEY,
+    _COVERED_OF_KEY, _COPY, _CALLED_SAME_TABLE, _OWNER_OF_NAME,
 ) = range(len(PAIR_FEATURES))  # fmt: skip
 
 _WORDS_OF_A_NAME = 24  # that are compared; longer names are sentences
@@ -63,7 +61,7 @@ class ReferenceColumns(NamedTuple):
 
 
 @compiled
-def reference_pairs(
+def reference_pairs(  # noqa: PLR0915
     ones: Array, others: Array, overlaps: Array, columns: ReferenceColumns, weights: Array, here: Array, there: Array,
     features: Array,
 ) -> Array:  # fmt: skip
@@ -102,45 +100,47 @@ def reference_pairs(
         first = name_offsets[name]
         mine = min(name_offsets[name + 1] - first, _WORDS_OF_A_NAME)
 
-        # Names: their table's words, then their column's.
-        of_table, of_both, known, of_name = 0.0, 0.0, 0.0, 0.0
-        found[:mine] = 0.0
-        for k in range(table_offsets[other_table], table_offsets[other_table + 1]):
-            word = table_words[k]
-            share, home = marks[word], table_marks[word]
-            if share > 0:
-                of_table += word_weights[word] * share
-                found[owner[word]] = max(found[owner[word]], share)
-            if home > share:
-                known += word_weights[word] * (home - share)
-            of_both += word_weights[word] * max(share, home)
-        for k in range(name_offsets[other_name], name_offsets[other_name + 1]):
-            word = name_words[k]
-            share = marks[word]
-            if share > 0:
-                of_name += word_weights[word] * share
-                found[owner[word]] = max(found[owner[word]], share)
-        mine_found, theirs_found, their_table, tables_similar, columns_similar, head = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        whole = numbers[other, TABLE_TOTAL]
+        # Names: their table's words, then their column's. Most have none in common, and their bits tell.
         apart = table != other_table
-        if apart and whole > 0:
-            tables_similar = of_both / whole
-        if of_table + of_name > 0:
-            had, rest = 0.0, 0.0
-            for k in range(mine):
-                word = name_words[first + k]
-                had += word_weights[word] * found[k]
-                rest += word_weights[word] * max(found[k], 1.0 - table_marks[word])
-            mine_found = had / rest if rest > 0 else 0.0
-            if of_table > 0:
-                their_table = of_table / whole
-                theirs_found = of_table / (whole - known)
-            columns_similar = of_name / max(numbers[one, NAME_TOTAL] + numbers[other, NAME_TOTAL] - of_name, of_name)
-            mine_head = places[one, NAME_HEAD]
-            if mine_head >= 0:
-                for word in (places[other, TABLE_HEAD], places[other, NAME_HEAD]):
-                    if word >= 0 and marks[word] > head and name_words[first + owner[word]] == mine_head:
-                        head = marks[word]
+        mine_found, theirs_found, tables_similar, columns_similar, head, called = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        if (places[one, NAME_BITS] | places[one, TABLE_BITS]) & (places[other, NAME_BITS] | places[other, TABLE_BITS]):
+            of_table, of_both, known, of_name = 0.0, 0.0, 0.0, 0.0
+            found[:mine] = 0.0
+            for k in range(table_offsets[other_table], table_offsets[other_table + 1]):
+                word = table_words[k]
+                share, home = marks[word], table_marks[word]
+                if share > 0:
+                    of_table += word_weights[word] * share
+                    found[owner[word]] = max(found[owner[word]], share)
+                if home > share:
+                    known += word_weights[word] * (home - share)
+                of_both += word_weights[word] * max(share, home)
+            for k in range(name_offsets[other_name], name_offsets[other_name + 1]):
+                word = name_words[k]
+                share = marks[word]
+                if share > 0:
+                    of_name += word_weights[word] * share
+                    found[owner[word]] = max(found[owner[word]], share)
+            whole = numbers[other, TABLE_TOTAL]
+            if apart and whole > 0:
+                tables_similar = of_both / whole
+            if of_table + of_name > 0:
+                had, rest = 0.0, 0.0
+                for k in range(mine):
+                    word = name_words[first + k]
+                    had += word_weights[word] * found[k]
+                    rest += word_weights[word] * max(found[k], 1.0 - table_marks[word])
+                mine_found = had / rest if rest > 0 else 0.0
+                if of_table > 0:
+                    theirs_found = of_table / (whole - known)
+                together = numbers[one, NAME_TOTAL] + numbers[other, NAME_TOTAL] - of_name
+                columns_similar = of_name / max(together, of_name)
+                called = max(mine_found * theirs_found, columns_similar * min(1.0, 2 * of_name))
+                mine_head = places[one, NAME_HEAD]
+                if mine_head >= 0:
+                    for word in (places[other, TABLE_HEAD], places[other, NAME_HEAD]):
+                        if word >= 0 and marks[word] > head and name_words[first + owner[word]] == mine_head:
+                            head = marks[word]
         near = _SAME_TABLE_IS_NEAR
         if apart:
             near = 0.0
@@ -170,13 +170,11 @@ def reference_pairs(
             spread = min(1.0, max(0.0, (min(high, my_high) - max(low, my_low) + 1) / (high - low + 1)))
             if 0 <= low <= 1 and 0 <= my_low <= 1:
                 from_one = 1.0
-        same_name = 1.0 if name == other_name else 0.0
-        called = max(mine_found * theirs_found, columns_similar * min(1.0, 2 * of_name))
         row = features[p if keep else 0]
         row[_CONTAINED] = overlap / own
         row[_MISSING] = np.log2(1 + own - overlap) / 10 if own > overlap else 0.0
-        row[_COVERED] = covered
-        row[_BITS] = np.log2(1 + overlap * numbers[other, CHANCE_BITS]) / 16
+        if keep or weights[_BITS] != 0:
+            row[_BITS] = np.log2(1 + overlap * numbers[other, CHANCE_BITS]) / 16
         row[_SPREAD] = spread
         row[_FROM_ONE] = from_one
         row[_SAME_KIND] = 1.0 if numbers[one, KIND] == numbers[other, KIND] else 0.0
@@ -184,22 +182,16 @@ def reference_pairs(
         row[_DIGITS_DIFFER] = digits_differ
         row[_NEAR] = near
         row[_OTHER_FOLDER] = 1.0 - common / deepest if deepest > 0 else 0.0
-        row[_SAME_TABLE] = 0.0 if apart else 1.0
-        row[_MINE_FOUND] = mine_found
         row[_THEIRS_FOUND] = theirs_found
-        row[_THEIR_TABLE] = their_table
-        row[_COLUMNS_SIMILAR] = columns_similar
         row[_TABLES_SIMILAR] = tables_similar
         row[_HEAD] = head
         row[_CALLED] = called
         row[_CALLED_BY_CHANCE] = called * max(0.0, 1.0 - numbers[other, CHANCE_BITS] / _FULL_BITS)
         row[_CALLED_HERE_KEY] = called * numbers[one, IS_KEY]
-        row[_SAME_NAME] = same_name
-        row[_SAME_RARE_NAME] = same_name * numbers[one, NAME_RARITY]
         row[_COVERED_OF_KEY] = covered * numbers[one, IS_KEY]
         row[_COPY] = covered * covered if not apart else 0.0
         row[_CALLED_SAME_TABLE] = called if not apart else 0.0
-        row[_OWNER_OF_NAME] = same_name * numbers[other, NAME_OWNED]
+        row[_OWNER_OF_NAME] = numbers[other, NAME_OWNED] if name == other_name else 0.0
         total = here[one] + there[other]
         for k in range(len(weights)):
             total += weights[k] * row[k]

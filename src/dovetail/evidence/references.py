@@ -12,12 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.evidence.features import BOOLEAN, DATE, REAL, Side, chance
 from dovetail.evidence.model import Model
-from dovetail.evidence.names import number_words, weighed_by_rarity
+from dovetail.evidence.names import number_paths, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, reference_pairs
 from dovetail.evidence.vocabulary import Vocabulary, WordLists
 from dovetail.indexes.tokens.format import running_sum
@@ -27,12 +26,11 @@ HERE_FEATURES = (
     "key_here", "own_key_here", "generic_here", "id_word_here",
 )  # fmt: skip
 THERE_FEATURES = (
-    "size_there", "chance", "numbered_there", "length_there", "own_name_there", "id_word_there", "known_there",
+    "size_there", "chance", "numbered_there", "own_name_there", "id_word_there", "known_there",
     "real_there", "date_there",
 )  # fmt: skip
 REFERENCE_FEATURES = (*HERE_FEATURES, *THERE_FEATURES, *PAIR_FEATURES)
 
-_LONG_TEXT = 64.0  # mean length from which on a text is as unlikely a key as any; arbitrary, only scales a feature
 _OWN_NAME = 0.5  # share of a name's words that are its table's, from which on it is named after it
 _NAMESAKES = 2  # columns of other tables with the name of a key, by which it is known
 _DENSE = 0.99  # of the numbers from 0 or 1 on are there: a row number with some rows removed
@@ -92,7 +90,6 @@ class References:
             "size_there": np.log2(1 + distinct) / 16,
             "chance": by_chance,
             "numbered_there": numbered,
-            "length_there": np.minimum(1.0, side.length / _LONG_TEXT),
             "own_name_there": self.named_after_table,
             "id_word_there": id_word,
             "known_there": self.is_known_key,
@@ -103,17 +100,20 @@ class References:
         self._here, self._there = _stacked(here.values()), _stacked(there.values())
         alive = np.zeros(len(names.tables), bool)
         alive[names.table_of[chosen]] = True
-        paths = weighed_by_rarity(number_words((pa.array(names.tables, pa.string()),), lambda _: 1.0)[0], alive)
-        rarity = 1 - np.log(np.maximum(held, 1)) / np.log(max(2, np.count_nonzero(chosen)))
+        paths = weighed_by_rarity(number_paths(names.tables), alive)
         numbers = (
             side.distinct, side.low, side.high, side.length, side.kind, -np.log2(by_chance), self.is_own_key,
             _totals(vocabulary.names, weights)[names.name_of], _totals(vocabulary.tables, weights)[names.table_of],
-            paths.totals[names.table_of], rarity, owned,
+            paths.totals[names.table_of], owned,
         )  # fmt: skip
         table_heads = _heads(vocabulary.tables, vocabulary)
-        places = (names.table_of, names.name_of, heads[names.name_of], table_heads[names.table_of])
+        name_bits, table_bits = vocabulary.bits
+        places = (
+            names.table_of, names.name_of, heads[names.name_of], table_heads[names.table_of], name_bits[names.name_of],
+            table_bits[names.table_of],
+        )  # fmt: skip
         self._columns = ReferenceColumns(
-            _stacked(numbers), np.stack(places, axis=1).astype(np.int32), vocabulary.names.offsets,
+            _stacked(numbers), np.stack(places, axis=1).astype(np.int64), vocabulary.names.offsets,
             vocabulary.names.numbers, vocabulary.tables.offsets, vocabulary.tables.numbers, weights,
             *vocabulary.similar, paths.offsets, paths.numbers, paths.weights, *_folders(names.tables),
         )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from dovetail._types import Array
 
 RIVAL_FEATURES = (
-    "beaten", "ahead", "called_beaten", "called_ahead", "key_of_table", "namesakes", "namesakes_share",
+    "beaten", "ahead", "called_beaten", "called_ahead", "key_of_table", "namesakes_share",
     "target_refers", "targets", "alone",
 )  # fmt: skip
 _MOST_ODDS = 12.0  # log-odds beyond which one is as sure as another
@@ -45,7 +45,6 @@ def rival_features(contest: Contest) -> Array:
     to_table = _sum_of_others(contest.table, expected)
     _, pairs = np.unique(np.stack([contest.name, others], axis=1), axis=0, return_inverse=True)
     namesakes = _sum_of_others(pairs.ravel(), np.ones(len(ones)))
-    agreeing = _sum_of_others(pairs.ravel(), probability)
     _, first = np.unique(ones, return_index=True)
     with_name = np.bincount(contest.name[first], minlength=int(contest.name.max(initial=0)) + 1)[contest.name] - 1
     found = {
@@ -54,7 +53,6 @@ def rival_features(contest: Contest) -> Array:
         "called_beaten": np.clip(rival_called - contest.called, 0, 1),
         "called_ahead": np.clip(contest.called - rival_called, 0, 1),
         "key_of_table": np.where(to_table > _LEAST_MASS, to_other / np.maximum(to_table, _LEAST_MASS), 0.0),
-        "namesakes": agreeing / np.maximum(namesakes, 1),
         "namesakes_share": namesakes / np.maximum(with_name, 1),
         "target_refers": _best_reference(ones, others, probability) * (1 - contest.is_own_key),
         "targets": np.log2(

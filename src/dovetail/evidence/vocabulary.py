@@ -10,6 +10,7 @@ learned from the lake itself, whatever its language:
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,14 +19,13 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.evidence.names import ID_WORDS, KEY_WORDS, words
-from dovetail.evidence.vocabulary_kernels import similar_words
+from dovetail.evidence.vocabulary_kernels import SHORTEST_FORM, similar_words
 from dovetail.indexes.tokens.format import running_sum
 
-KEY_WORD_WEIGHT = 0.15
-"""What "id" or "code" counts, as a share of another word: set by hand in Part 5, before the present databases."""
 _SHORTEST_PART = 3  # letters of a word that is part of a compound: shorter ones are found in any word
 _MOST_PARTS = 3
 _ENDINGS = ("id", "key", "no", "nr")  # key words that are written together with what they are the key of
+_BITS = 63  # of a number that has a sign
 _LONGEST_WORD = 40  # letters: longer ones are texts, not names
 
 
@@ -87,7 +87,7 @@ class Vocabulary:
 
     @cached_property
     def weights(self) -> Array:
-        """Inverse document frequency over the tables, from 0 to 1; words of any key count little."""
+        """Inverse document frequency over the tables, from 0 to 1; words of any key say nothing."""
         name_of, table_of = self._columns
         named = np.unique(np.stack([table_of, name_of], axis=1), axis=0)
         tables = np.unique(table_of)
@@ -98,12 +98,20 @@ class Vocabulary:
         held = np.bincount(pairs % max(1, len(self)), minlength=len(self))
         number = max(2, len(tables))
         found: Array = np.log1p(number / np.maximum(held, 1)) / np.log1p(number)
-        return np.where(self.is_key_word, KEY_WORD_WEIGHT, 1.0) * found
+        return np.where(self.is_key_word, 0.0, found)
+
+    @cached_property
+    def bits(self) -> tuple[Array, Array]:
+        """For each name of a column, and of a table, bits of how its words begin; forms of one word have the same."""
+        beginnings = [word[:SHORTEST_FORM].encode() for word in self._numbering]
+        of_words = np.array([1 << zlib.crc32(beginning) % _BITS for beginning in beginnings], np.int64)
+        of_words[self.is_key_word] = 0
+        return _merged_bits(self.names, of_words), _merged_bits(self.tables, of_words)
 
     @cached_property
     def similar(self) -> tuple[Array, Array, Array]:
         """For each word, bounded by offsets, the words that are forms of it, itself too, and how similar they are."""
-        order = sorted(self._numbering)
+        order = sorted(word for word in self._numbering if not _is_key_word(word))
         offsets = running_sum(np.array([len(word) for word in order], np.int64))
         letters = np.frombuffer("".join(order).encode("utf-32-le"), np.uint32)
         ones, others, shares = similar_words(offsets, letters)
@@ -123,6 +131,12 @@ def _members(lists: WordLists, places: Array) -> Array:
     starts = np.repeat(lists.offsets[places] - running_sum(sizes)[:-1], sizes)
     members: Array = lists.numbers[starts + np.arange(len(starts))]
     return members
+
+
+def _merged_bits(lists: WordLists, bits: Array) -> Array:
+    found = np.zeros(len(lists.offsets) - 1, np.int64)
+    np.bitwise_or.at(found, np.repeat(np.arange(len(found)), np.diff(lists.offsets)), bits[lists.numbers])
+    return found
 
 
 def _as_lists(lists: Iterable[list[int]]) -> WordLists:

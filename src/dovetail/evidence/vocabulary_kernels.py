@@ -7,7 +7,7 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-_SHORTEST = 3  # letters that two forms have in common at least
+SHORTEST_FORM = 3  # letters that two forms have in common at least
 _COMMON = 0.6  # share of the longer word that they have in common, unless one is the beginning of the other
 _BEGINNING = 0.5  # what a beginning counts at least: a person who shortens a word wants it to be recognised
 
@@ -28,7 +28,7 @@ def similar_words(offsets: Array, letters: Array) -> tuple[Array, Array, Array]:
             common = 0
             while common < least and letters[start + common] == letters[start_other + common]:
                 common += 1
-            if other > one and common < _SHORTEST:
+            if other > one and common < SHORTEST_FORM:
                 break  # the words are sorted: no later one has more in common
             share = 1.0
             if other > one:

@@ -219,7 +219,6 @@ def composite_features(columns: LakeColumns, scorer: Scorer, overlaps: Mapping[P
         "known_there": np.maximum(_SIBLING, owned),
         "contained": common / np.maximum(1, mine),
         "missing": np.log2(1 + np.maximum(0, mine - common)) / 10,
-        "covered": common / np.maximum(1, theirs),
         "covered_of_key": 0.0,
         "bits": np.log2(1 + common * _BITS) / 16,
     }

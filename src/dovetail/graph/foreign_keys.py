@@ -26,9 +26,7 @@ FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Frac
 LIKELY = 0.5
 """The least probability that is shown by default: more likely than not."""
 
-_TARGETS = (
-    6  # that compete for a column; of the true ones of `benchmarks/judgement/fit_keys.py`, 9 in 10 are among them
-)
+TARGETS = 6  # that compete for a column; of the true ones of `benchmarks/judgement/fit_keys.py`, 9 in 10 are among them
 _SHOWN = 3  # columns that a column may refer to, at most
 _SAME_NAME = 0.75  # similarity from which on names count as the same
 _SIMILAR_NAME = 0.25
@@ -103,9 +101,9 @@ def single_foreign_keys(finder: InclusionFinder, scorer: Scorer) -> ForeignKeyTa
 def best_targets(finder: InclusionFinder, scorer: Scorer) -> tuple[ColumnPairs, Array]:
     """The targets of each column that are best by themselves, one for each table; and how many it has in all."""
     columns = finder.columns
-    best = np.full((len(columns), _TARGETS), -1.0)
-    targets = np.zeros((len(columns), _TARGETS), np.int64)
-    overlaps = np.zeros((len(columns), _TARGETS), np.int64)
+    best = np.full((len(columns), TARGETS), -1.0)
+    targets = np.zeros((len(columns), TARGETS), np.int64)
+    overlaps = np.zeros((len(columns), TARGETS), np.int64)
     counts = np.zeros(len(columns), np.int64)
     for pairs in finder:
         keep_best(
