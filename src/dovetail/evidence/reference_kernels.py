@@ -14,15 +14,14 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_RARITY, NAME_OWNED = (
-    range(12)
-)
+SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_OWNED = range(11)
 """Columns of `ReferenceColumns.numbers`: distinct values; least and greatest whole number or day, or NaN; mean length
 of values; kind; bits that a value found by chance would be worth; whether it is the key of its own table;
 weights of all words of name, table and path; 1 / number of keys of its name."""
 
 TABLE, NAME, NAME_HEAD, TABLE_HEAD, NAME_BITS, TABLE_BITS = range(6)
-"""Columns of `ReferenceColumns.places`; bits of the beginnings of words, without which names have no word in common; heads are the words that say what it is: the last ones that are no key word."""
+"""Columns of `ReferenceColumns.places`. Heads are the words that say what it is: the last ones that are no key word.
+Bits are those of the words' beginnings: names without a common bit have no word in common."""
 
 PAIR_FEATURES = (
     "contained", "missing", "bits", "spread", "from_one", "same_kind", "length_differs", "digits_differ", "near",
