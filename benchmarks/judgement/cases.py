@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,7 @@ def declared_keys(databases: Path, seed: int) -> Iterator[Case]:
             files = folder / "tables" / f"{one}.csv", folder / "tables" / f"{other}.csv"
             truths = tuple(keys[one, other])
             name = f"{folder.name}: {one} – {other}"
-            yield Case("declared keys", (folder.name,), name, _files(*files), lambda c, t=truths: of_columns(c, t))
+            yield Case("declared keys", (folder.name,), name, _files(*files), partial(of_columns, truths=truths))
 
 
 def strangers(databases: Path, seed: int) -> Iterator[Case]:
@@ -124,9 +125,7 @@ def of_columns(candidate: Candidate, truths: tuple[Predicate, ...]) -> Score:
     if len(mine) != len(theirs) or (candidate.by != "equal" and len(mine) > 1):
         return NOTHING
     found = frozenset(zip(mine, theirs, strict=True))
-    return max(
-        ((len(found & truth) / len(found), len(found & truth) / len(truth)) for truth in truths), key=f1
-    )
+    return max(((len(found & truth) / len(found), len(found & truth) / len(truth)) for truth in truths), key=f1)
 
 
 def f1(score: Score) -> float:

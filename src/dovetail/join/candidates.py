@@ -39,6 +39,7 @@ class Candidate:
 
     by: str
     columns: NamedColumns  # of the left and of the right table
+    source: int  # whose rows look for a key in the other: 0 the left table, 1 the right one
     features: Array
     joined: int  # rows
     matched: tuple[int, int]  # rows of the left and of the right table
@@ -105,9 +106,10 @@ class Candidates:
             columns = self._facts.names(mine), self._facts.names(theirs)
             keys = partial(equal_keys, self._left, self._right, list(zip(*columns, strict=True)))
             counts = joined[place]
-            for each in measured:
+            for source, each in enumerate(measured):
+                matched = _two(counts.matched)
                 found.append(
-                    Candidate("equal", columns, each[place], counts.rows, _two(counts.matched), keys, counts=counts)
+                    Candidate("equal", columns, source, each[place], counts.rows, matched, keys, counts=counts)
                 )
         return found
 
@@ -131,7 +133,9 @@ class Candidates:
             called=called, same_name=same, columns=sizes, chance=self._facts.fullness(theirs, there),
             transformed=nothing, similar=nothing, distance=nothing, cost=nothing, near=nothing, same_table=nothing,
         )  # fmt: skip
-        return features(self._facts.side(mine), there, common)
+        named = np.add.reduceat(self._facts.references(ones, others), starts) / sizes[:, None]
+        found: Array = np.hstack([features(self._facts.side(mine), there, common), named])
+        return found
 
     def similar(self) -> Iterator[Candidate]:
         """Texts of the columns that correspond, each with its nearest on the other side."""
@@ -173,7 +177,8 @@ class Candidates:
     ) -> Candidate:
         cost = 0.0 if way is None else sum(len(program.steps) for program in way.programs) / _STEPS
         measured = key_features(self._facts, self._facts.positions(columns), keys, asking, cost)
-        return Candidate(by, columns, measured.features, measured.joined, measured.matched, lambda: keys, way)
+        joined, matched = measured.joined, measured.matched
+        return Candidate(by, columns, keys.source, measured.features, joined, matched, lambda: keys, way)
 
 
 def _two(counts: Sequence[int]) -> tuple[int, int]:
