@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from dovetail.graph.inclusion import ColumnPairs
-from dovetail.graph.lake_columns import LakeColumns
-from dovetail.graph.score import WEIGHTS, Scorer, word_weight, words
+from dovetail.evidence.names import words
 
 
 def ends(row) -> tuple[str, ...]:
@@ -107,10 +104,6 @@ def test_words_of_names(name, found):
     assert words(name) == found
 
 
-def test_weights_are_a_whole():
-    assert sum(WEIGHTS.values()) == pytest.approx(1)
-
-
 def test_a_column_refers_to_one_column_of_a_table(lake_of):
     lake = lake_of(
         {
@@ -145,7 +138,7 @@ def test_a_key_that_others_refer_to_by_name(lake_of):
     among = score(lake_of(files | few | more, folder="among"))
     assert among[0] > alone[0] + 0.1
     assert "login is not the first key of its table" in alone[1]
-    assert "login repeats no value, and other tables refer to it by its name" in among[1]
+    assert "login repeats no value, and by its name it is the key" in among[1]
 
 
 def test_key_candidates_of_a_shop(shop):
@@ -169,29 +162,3 @@ def test_key_candidates_of_several_columns(lake_of):
     row = next(row for row in rows if row["table"] == "teams.csv")
     assert (row["columns"], row["distinct"]) == (["year", "team"], len(TEAMS))
     assert row["reasons"][0] == f"{len(TEAMS)} rows, each with a combination of its own"
-
-
-def test_names_by_marks_equal_names_by_sets(shop):
-    """The kernel marks words and counts; here they are sets, and all pairs of columns are compared."""
-    columns = LakeColumns(shop.segments)
-    number = len(columns)
-    one, other = (array.ravel() for array in np.indices((number, number)))
-    found = Scorer(columns, columns.distinct).features(ColumnPairs(one, other, np.ones(len(one), np.int64)))[:, 0]
-
-    def weights(name: str) -> dict[str, float]:
-        parts = [(p, s * word_weight(w)) for w in words(name) for p, s in ((w, 0.6), (w[:3] + "…", 0.4))]
-        return dict(parts)
-
-    def told(name: str, theirs: str, table: str) -> float:
-        mine, column, home = weights(name), weights(theirs), weights(table)
-        same = sum(mine[w] for w in mine.keys() & column.keys())
-        every = sum((mine | column).values())
-        union = sum(mine[w] for w in mine.keys() & (column.keys() | home.keys()))
-        of_table = sum(mine[w] for w in mine.keys() & home.keys())
-        return max(same / every * min(1, same), union / sum(mine.values()) * of_table / sum(home.values()))
-
-    names = columns.names.to_pylist()
-    tables = [columns.table_names[int(t)].as_py().removesuffix(".csv") for t in columns.table_of]
-    for place, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
-        at_home = told(names[a], "", tables[a]) if columns.leading[a] else 0.0
-        assert found[place] == pytest.approx(max(0.0, told(names[a], names[b], tables[b]) - at_home)), (a, b)
