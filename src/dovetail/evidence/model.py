@@ -22,9 +22,10 @@ _MOST_LOG_ODDS = 30.0  # beyond that a probability is 0 or 1 in double precision
 
 @dataclass(frozen=True)
 class Model:
-    """Log-odds as a weighted sum of features. `weights` has one for each of FEATURES, 0 for those that are not used."""
+    """Log-odds as a weighted sum. `weights` has one for each of `features`, 0 for those that are not used."""
 
     name: str
+    features: tuple[str, ...]
     intercept: float
     weights: Array
     made_by: dict[str, object]
@@ -38,12 +39,13 @@ class Model:
 
 
 @cache
-def load_model(name: str) -> Model:
-    """`join`: would a person accept this join? `reference`: does the one side refer to the other?"""
+def load_model(name: str, features: tuple[str, ...] = FEATURES) -> Model:
+    """`join`: would a person accept this join? `reference`: does the one side refer to the other? `search`: would a
+    person accept the join with a table that was found in a lake?"""
     text = resources.files("dovetail.evidence").joinpath(f"{name}.json").read_text(encoding="utf-8")
     stored = json.loads(text)
-    unknown = set(stored["weights"]) - set(FEATURES)
+    unknown = set(stored["weights"]) - set(features)
     if unknown:
         raise DovetailError(f"The model {name} has weights for unknown features: {', '.join(sorted(unknown))}.")
-    weights = np.array([float(stored["weights"].get(feature, 0.0)) for feature in FEATURES])
-    return Model(name, float(stored["intercept"]), weights, stored["made_by"])
+    weights = np.array([float(stored["weights"].get(feature, 0.0)) for feature in features])
+    return Model(name, features, float(stored["intercept"]), weights, stored["made_by"])
