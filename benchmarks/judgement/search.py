@@ -5,13 +5,15 @@
 INDEX is an index of a lake to which the folder DATABASES was added (`dovetail index DATABASES --to INDEX --add`). Each
 database has `tables/*.csv` and a `truth.json` with its `foreign_keys`. Every table that refers to others is a question;
 any table that it refers to is right. With --outside, the queries are copies in a folder of their own, so that the place
-of a file says nothing. Figures are means over questions, and over databases, since a few databases are large.
+of a file says nothing. Figures are means over questions, and over databases, since a few databases are large. The
+stored model was fitted to these databases: what it does on others is measured by fit_search.py, which leaves them out.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import tempfile
 import time
@@ -25,6 +27,10 @@ import dovetail
 
 _FEW = 2  # distinct values that refer to nothing in particular
 _K = 10
+_REPEATING = 0.5  # how right a join is that repeats rows of mine
+
+Column = tuple[str, str]  # table and column
+References = dict[Column, set[Column]]
 
 
 @dataclass(frozen=True)
@@ -37,14 +43,23 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Where among the hits the first table is that the query refers to."""
-
-    question: Question
-    rank: int | None
+class JudgedHit:
+    table: Path
+    score: float
+    right: float  # from 0 to 1; NaN: nobody has said
     on_declared: bool
-    found: int  # of the tables that it refers to
+
+
+@dataclass(frozen=True)
+class Answer:
+    question: Question
+    hits: tuple[JudgedHit, ...]
     seconds: float
+
+    @property
+    def found(self) -> list[tuple[int, JudgedHit]]:
+        """The tables that the query refers to, with their ranks."""
+        return [(rank, hit) for rank, hit in enumerate(self.hits, 1) if hit.table in self.question.references]
 
 
 def questions(databases: Path) -> list[Question]:
@@ -61,32 +76,68 @@ def questions(databases: Path) -> list[Question]:
     return found
 
 
-def ask(lake: dovetail.Lake, paths: dict[str, str], question: Question, outside: Path | None = None) -> Answer:
+def references_of(database: Path) -> References:
+    """The columns that each column of a database refers to."""
+    found: References = defaultdict(set)
+    for key in json.loads((database / "truth.json").read_text(encoding="utf-8"))["foreign_keys"]:
+        for mine, theirs in zip(key["from_columns"], key["to_columns"], strict=True):
+            found[key["from_table"], mine].add((key["to_table"], theirs))
+    return found
+
+
+def how_right(known: References, query: Path, mine: str, table: Path, theirs: str, repeats: bool) -> float:
+    """A reference 1, its reverse 1/2; columns that refer to the same third one do not count, unless rows are repeated.
+
+    A table elsewhere in the lake that is called like one of the database is a copy, and does not count either.
+    """
+    one, other = (query.stem, mine), (table.stem, theirs)
+    right = 0.0
+    if other in known.get(one, ()):
+        right = 1.0
+    elif one in known.get(other, ()):
+        right = _REPEATING
+    elif known.get(one, set()) & known.get(other, set()) and not repeats:
+        right = math.nan
+    return math.nan if right and table.parent != query.parent else right
+
+
+def table_paths(lake: dovetail.Lake) -> dict[str, Path]:
+    """The file of each table."""
+    return {
+        table: Path(path)
+        for segment in lake.segments
+        for table, path in zip(segment.names, segment.catalog.tables["path"].to_pylist(), strict=True)
+    }
+
+
+def ask(lake: dovetail.Lake, paths: dict[str, Path], question: Question, outside: Path | None = None) -> Answer:
     query: Path = question.query
+    known = references_of(query.parent.parent)
+    mine = query if outside is None else Path(shutil.copy(query, outside / query.name))
     begun = time.perf_counter()
-    if outside is None:
-        hits = lake.search(query, k=_K)
-    else:
-        hits = lake.search(shutil.copy(query, outside / query.name), k=_K + 1)
+    hits = lake.search(mine, k=_K + (outside is not None))
     seconds = time.perf_counter() - begun
-    others = [hit for hit in hits if paths[hit.table] != str(query)][:_K]
-    right = [(rank, hit) for rank, hit in enumerate(others, 1) if Path(paths[hit.table]) in question.references]
-    if not right:
-        return Answer(question, None, False, 0, seconds)
-    rank, hit = right[0]
-    declared = set(hit.pairs) <= question.references[Path(paths[hit.table])]
-    return Answer(question, rank, declared, len(right), seconds)
+    judged = []
+    for hit in hits:
+        table, pair = paths[hit.table], (hit.on[0], hit.columns[0])
+        if table != query:
+            right = how_right(known, query, pair[0], table, pair[1], hit.joined_rows > hit.matched_rows)
+            judged.append(JudgedHit(table, hit.score, right, pair in question.references.get(table, ())))
+    return Answer(question, tuple(judged[:_K]), seconds)
 
 
 def figures(answers: Iterable[Answer]) -> dict[str, float]:
     answers = list(answers)
-    found = [answer for answer in answers if answer.rank is not None]
+    found = [answer.found for answer in answers]
+    right = [each[0] for each in found if each]
     return {
         "questions": len(answers),
-        "first 10": len(found) / len(answers),
-        "first": sum(answer.rank == 1 for answer in answers) / len(answers),
-        "declared columns": mean(answer.on_declared for answer in found) if found else float("nan"),
-        "share of references": mean(answer.found / len(answer.question.references) for answer in answers),
+        "first 10": len(right) / len(answers),
+        "first": sum(rank == 1 for rank, _ in right) / len(answers),
+        "declared columns": mean(hit.on_declared for _, hit in right) if right else math.nan,
+        "references in first 10": mean(
+            len(each) / len(answer.question.references) for answer, each in zip(answers, found, strict=True)
+        ),
         "median seconds": median(answer.seconds for answer in answers),
     }
 
@@ -95,11 +146,11 @@ def report(answers: list[Answer]) -> None:
     by_database: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_database[answer.question.database].append(answer)
-    each = {name: figures(found) for name, found in by_database.items()}
+    each = {name: figures(found) for name, found in sorted(by_database.items())}
     names = list(figures(answers))
-    print("database".ljust(16), *(name.rjust(max(8, len(name))) for name in names))
-    overall = {"mean over databases": {name: mean(f[name] for f in each.values() if f[name] == f[name]) for name in names}}
-    for title, row in {**each, **overall, "all questions": figures(answers)}.items():
+    print("".ljust(19), *(name.rjust(max(8, len(name))) for name in names))
+    means = {name: mean(row[name] for row in each.values() if not math.isnan(row[name])) for name in names}
+    for title, row in {**each, "mean over databases": means, "all questions": figures(answers)}.items():
         cells = (f"{row[name]:.3f}" if name != "questions" else f"{row[name]:.0f}" for name in names)
         print(title.ljust(19), *(cell.rjust(max(8, len(name))) for cell, name in zip(cells, names, strict=True)))
 
@@ -111,11 +162,7 @@ def main() -> None:
     parser.add_argument("--outside", action="store_true", help="the queries are copies outside of the lake")
     options = parser.parse_args()
     lake = dovetail.Lake(options.index)
-    paths = {
-        table: path
-        for segment in lake.segments
-        for table, path in zip(segment.names, segment.catalog.tables["path"].to_pylist(), strict=True)
-    }
+    paths = table_paths(lake)
     asked = questions(options.databases.resolve())
     ask(lake, paths, asked[0])  # compiles
     with tempfile.TemporaryDirectory() as folder:

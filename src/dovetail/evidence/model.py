@@ -28,6 +28,7 @@ class Model:
     features: tuple[str, ...]
     intercept: float
     weights: Array
+    typical: Array  # the features of a typical candidate: what moves the log-odds away from it is a reason
     made_by: dict[str, object]
 
     def log_odds(self, features: Array) -> Array:
@@ -47,5 +48,8 @@ def load_model(name: str, features: tuple[str, ...] = FEATURES) -> Model:
     unknown = set(stored["weights"]) - set(features)
     if unknown:
         raise DovetailError(f"The model {name} has weights for unknown features: {', '.join(sorted(unknown))}.")
-    weights = np.array([float(stored["weights"].get(feature, 0.0)) for feature in features])
-    return Model(name, features, float(stored["intercept"]), weights, stored["made_by"])
+    weights, typical = (
+        np.array([float(stored.get(part, {}).get(feature, 0.0)) for feature in features])
+        for part in ("weights", "typical")
+    )
+    return Model(name, features, float(stored["intercept"]), weights, typical, stored["made_by"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.evidence.model import load_model
+from dovetail.evidence.model import Model, load_model
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
@@ -24,6 +24,7 @@ from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.features import FEATURES
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.rank import MOST_OVERLAP, Ranker, is_tried
+from dovetail.search.ranking.reasons import reasons
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputColumn, InputTable, open_table
@@ -71,8 +72,9 @@ class _Candidate:
     evidence: Evidence
     features: Array
 
-    def hit(self, rank: int = 0) -> Hit:
-        return self.evidence.hit(self.match, rank, self.score)
+    def hit(self, model: Model, rank: int = 0) -> Hit:
+        for_it, against = reasons(model, self.features)
+        return replace(self.evidence.hit(self.match, rank, self.score), reasons=for_it, objections=against)
 
 
 class _Planner:
@@ -123,7 +125,11 @@ class _Planner:
         """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
         said = self.request.min_overlap > 1 or self.request.share is not None
         good = [candidate for candidate in self._ranked if said or candidate.score >= POOR]
-        return [candidate.hit(rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
+        return [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
+
+    @cached_property
+    def _model(self) -> Model:
+        return load_model("search", FEATURES)
 
     @cached_property
     def _ranked(self) -> list[_Candidate]:
@@ -134,22 +140,20 @@ class _Planner:
         if self.request.share is not None or self.request.fast:
             tried = [(place, column) for place, column in enumerate(self.table.columns) if is_tried(column)]
             asked = {place: self._ask(column, max(self.request.most, MOST_OVERLAP)) for place, column in tried}
-        model = load_model("search", FEATURES)
         lake = LakeColumns(self.segments)
-        pairs, features = self.ranker(lake).rank(model, self.request.most, asked)
-        scores = model.probability(features).tolist()
+        pairs, features = self._ranker(lake).rank(self._model, self.request.most, asked)
+        scores = self._model.probability(features).tolist()
         found = zip(pairs.mine.tolist(), pairs.theirs.tolist(), pairs.keys.tolist(), scores, features, strict=True)
         return [
             _Candidate(score, Match(*lake.place_of(column), int(overlap)), self.evidence(self.table.columns[mine]), row)
             for mine, column, overlap, score, row in found
         ]
 
-    def ranker(self, lake: LakeColumns) -> Ranker:
+    def _ranker(self, lake: LakeColumns) -> Ranker:
         allowed = np.concatenate(engine.columns_of(self.segments, self.allowed))
-        columns = self.table.columns
-        return Ranker(
-            lake, self.table, allowed, lambda place: self.evidence(columns[place]), lambda place: self._floor(columns[place])
-        )
+        evidence = [self.evidence(column) for column in self.table.columns]
+        floors = [self._floor(column) for column in self.table.columns]
+        return Ranker(lake, self.table, allowed, evidence, floors)
 
     def _floor(self, column: InputColumn) -> int:
         share = self.request.share
@@ -183,7 +187,7 @@ class _Planner:
     def _nearest(self) -> list[Hit]:
         """The best that were not good enough."""
         if self.on is None and self.request.share is None and self.request.min_overlap == 1:
-            return [candidate.hit() for candidate in self._ranked[:_NEAREST]]
+            return [candidate.hit(self._model) for candidate in self._ranked[:_NEAREST]]
         found = []
         for column in _columns_to_try(self.table) if self.on is None else [self.table.column(self.on)]:
             matches = engine.top(self.segments, column.tokens, MOST_OVERLAP, 1, self.allowed)

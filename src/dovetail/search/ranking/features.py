@@ -15,15 +15,15 @@ from dovetail._types import Array
 from dovetail.evidence import features as any_join
 from dovetail.evidence.columns import side_of_tables
 from dovetail.evidence.features import Common, Side
-from dovetail.evidence.names import Names
+from dovetail.evidence.names import Names, word_weight, words
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.surroundings import Surroundings
 from dovetail.tables.input_table import InputTable
 
 LAKE_FEATURES = (
-    "rare_values", "rare_bits", "rivals", "rival_keys", "rare_name", "called_alike", "shared_names", "shared_values",
-    "brings", "lookup", "outside", "near_called", "near_key", "called_key", "contained_key", "near_contained",
-    "best_called", "near_same_name",
+    "rare_values", "rare_bits", "rivals", "rare_name", "called_alike", "shared_names", "shared_values", "brings",
+    "lookup", "near_called", "near_key", "called_key", "contained_key", "called_back", "ends_alike",
+    "ends_alike_key",
 )  # fmt: skip
 FEATURES = (*any_join.FEATURES, *LAKE_FEATURES)
 
@@ -50,14 +50,14 @@ class Describer:
         self._lake, self._table, self._around = lake, table, around
         self.side, _ = side_of_tables([table])
 
-    def describe(self, pairs: Pairs, rivals: Array, rival_keys: Array, shared_values: Array) -> Array:
+    def describe(self, pairs: Pairs, rivals: Array, shared_values: Array) -> Array:
         """A row for each pair, a column for each of FEATURES.
 
-        `rivals` and `rival_keys` say how many columns of the lake share at least as many values with my column;
-        `shared_values` how many columns of mine besides have values in common with the table.
+        `rivals` says how many columns of the lake share at least as many values with my column, `shared_values` how
+        many other columns of mine have values in common with the table.
         """
         lake, around, tables = self._lake, self._around, self._lake.table_of[pairs.theirs]
-        called, same_name, generic = self._names(pairs)
+        called, called_back, ends_alike, same_name, generic = self._names(pairs)
         here = Side(*(values[pairs.mine] for values in self.side))
         there = lake.side(pairs.theirs, generic)
         near = around.near[tables]
@@ -75,29 +75,27 @@ class Describer:
             "rare_values": pairs.rarity,
             "rare_bits": np.log2(1 + pairs.keys * pairs.rarity) / 16,
             "rivals": np.log2(1 + rivals) / 16,
-            "rival_keys": np.log2(1 + rival_keys) / 16,
             "rare_name": name_rarity * same_name,
             "called_alike": around.called_alike[tables],
             "shared_names": np.log2(1 + np.maximum(around.shared_names[tables] - name_rarity * same_name, 0)) / 3,
             "shared_values": np.log2(1 + shared_values) / 3,
             "brings": np.log2(1 + brings) / 4,
             "lookup": (pairs.joined <= pairs.rows_here) & (brings > 0),
-            "outside": none + (not around.is_inside),
             "near_called": near * called,
             "near_key": near * is_key,
             "called_key": called * is_key,
             "contained_key": contained * is_key,
-            "near_contained": near * contained,
-            "best_called": called - _best_of_each(pairs.mine, called, len(self._table.names)),
-            "near_same_name": near * same_name,
+            "called_back": called_back,
+            "ends_alike": ends_alike,
+            "ends_alike_key": ends_alike * is_key,
         }
         assert tuple(columns) == LAKE_FEATURES
         of_lake = np.stack([np.asarray(values, np.float64) for values in columns.values()], axis=1)
         return np.concatenate([of_any_join, of_lake], axis=1)
 
-    def _names(self, pairs: Pairs) -> tuple[Array, Array, Array]:
-        """How far mine is named after theirs or their table, whether both names are the same, and whether theirs is
-        generic."""
+    def _names(self, pairs: Pairs) -> tuple[Array, Array, Array, Array, Array]:
+        """How far mine is named after theirs or their table, and theirs after mine or my table; whether mine is called
+        like the end of their table's name, whether both names are the same, and whether theirs is generic."""
         lake, table = self._lake, self._table
         theirs, place = np.unique(pairs.theirs, return_inverse=True)
         tables, table_place = np.unique(lake.table_of[theirs], return_inverse=True)
@@ -112,12 +110,19 @@ class Describer:
         same = self._around.same_name[pairs.theirs]
         folded = np.array([name.casefold() for name in table.names], object)
         same_name = (same >= 0) & (folded[same] == folded[pairs.mine])
-        return called, same_name, names.is_generic[mine + place]
+        called_back, _ = names.compare(mine + place, pairs.mine)
+        telling = [_telling_words(name) for name in table.names]
+        of_stems = [_telling_words(stem.rpartition(".")[0] or stem) for stem in stems]
+        ends_alike = np.array(
+            [
+                bool(telling[one]) and of_stems[other][-len(telling[one]) :] == telling[one]
+                for one, other in zip(pairs.mine.tolist(), (1 + table_place[place]).tolist(), strict=True)
+            ],
+            bool,
+        )
+        return called, called_back, ends_alike, same_name, names.is_generic[mine + place]
 
 
-def _best_of_each(groups: Array, values: Array, number: int) -> Array:
-    """For each entry, the greatest value of its group."""
-    best = np.zeros(number)
-    np.maximum.at(best, groups, values)
-    found: Array = best[groups]
-    return found
+def _telling_words(name: str) -> list[str]:
+    """The words of a name without those of any key."""
+    return [word for word in words(name) if word_weight(word) == 1]

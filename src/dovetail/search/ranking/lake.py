@@ -73,11 +73,11 @@ class LakeColumns:
         """What is known of these columns."""
         chosen = self._catalog.select(("kind", "minimum", "maximum")).take(pa.array(columns)).combine_chunks()
         kinds = kinds_of(chosen["kind"].to_pylist())
-        ends = [as_numbers(chosen[name].combine_chunks(), kinds) for name in ("minimum", "maximum")]
-        known = (values[columns] for values in (self.rows, self.filled, self.distinct))
+        low, high = (as_numbers(chosen[name].combine_chunks(), kinds) for name in ("minimum", "maximum"))
         return Side(
-            *known, kinds, *ends, self.length[columns], self.place[columns], self.is_leading[columns], is_generic
-        )
+            self.rows[columns], self.filled[columns], self.distinct[columns], kinds, low, high, self.length[columns],
+            self.place[columns], self.is_leading[columns], is_generic,
+        )  # fmt: skip
 
     def place_of(self, column: int) -> tuple[OpenSegment, int]:
         """The segment of a column, and its number there."""

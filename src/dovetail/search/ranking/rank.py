@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -41,12 +41,12 @@ class Ranker:
         lake: LakeColumns,
         table: InputTable,
         allowed: Array,
-        evidence: Callable[[int], Evidence],
-        floor: Callable[[int], int],
+        evidence: Sequence[Evidence],
+        floors: Sequence[int],
     ) -> None:
-        """`allowed` says which columns may be hits; `evidence` and `floor` (the least overlap) take my column's place."""
+        """`allowed` says which columns may be hits; of each of my columns, its evidence and the least overlap."""
         self.lake, self._table, self._allowed = lake, table, allowed
-        self._evidence, self._floor = evidence, floor
+        self._evidence, self._floors = evidence, floors
         self._around = Surroundings(lake, table)
         self._describer = Describer(lake, table, self._around)
         self._candidates: dict[int, tuple[Array, Array]] = {}  # of each column of mine: columns and overlaps
@@ -72,7 +72,7 @@ class Ranker:
 
     def _overlapping(self, place: int) -> tuple[Array, Array]:
         """The columns of the lake that share most values with mine, most first."""
-        tokens, floor = self._table.columns[place].tokens, self._floor(place)
+        tokens, floor = self._table.columns[place].tokens, self._floors[place]
         columns, overlaps = engine.overlaps(self.lake.segments, tokens, MOST_OVERLAP, floor, self._allowed)
         least = max(floor, least_overlap(_CONTAINED, len(tokens)))
         if len(overlaps) >= MOST_OVERLAP and overlaps.min() > least:
@@ -86,7 +86,7 @@ class Ranker:
         same = np.flatnonzero((self._around.same_name == place) & self._allowed)
         same = np.setdiff1d(same, columns, assume_unique=True)
         same = same[np.argsort(-self._around.near[self.lake.table_of[same]], kind="stable")][:_SAME_NAME]
-        evidence = self._evidence(place)
+        evidence = self._evidence[place]
         counted = np.array([evidence.overlap(*self.lake.place_of(column)) for column in same.tolist()], np.int64)
         enough = counted >= floor
         return np.append(columns, same[enough]), np.append(overlaps, counted[enough])
@@ -124,7 +124,7 @@ class Ranker:
         keys = overlaps.astype(np.float64)
         partners = lake.filled[columns] / np.maximum(lake.distinct[columns], 1)
         rows = keys * (float(column.counts.sum()) / column.size)
-        mean_rarity = float(self._evidence(place).weights.mean())
+        mean_rarity = float(self._evidence[place].weights.mean())
         return Pairs(
             np.full(len(columns), place), columns, keys, rows, keys * partners, rows * partners,
             np.full(len(columns), mean_rarity),
@@ -135,7 +135,7 @@ class Ranker:
         rows = []
         theirs = [int(column) for table in tables.tolist() for column in self.lake.columns_of(table)]
         for place in self._candidates:
-            evidence, floor = self._evidence(place), self._floor(place)
+            evidence, floor = self._evidence[place], self._floors[place]
             for column in theirs:
                 counts = evidence.counts(*self.lake.place_of(column))
                 if counts[0] >= floor:
@@ -147,17 +147,15 @@ class Ranker:
         return pairs, self._describe(pairs)
 
     def _describe(self, pairs: Pairs) -> Array:
-        rivals, rival_keys = np.zeros(len(pairs.mine)), np.zeros(len(pairs.mine))
-        shared = np.zeros(self.lake.tables)
-        weights = {place: float(self._evidence(place).weights.mean()) for place in self._candidates}
+        rivals, shared = np.zeros(len(pairs.mine)), np.zeros(self.lake.tables)
+        weights = {place: float(self._evidence[place].weights.mean()) for place in self._candidates}
         for place, (columns, overlaps) in self._candidates.items():
             chosen = np.flatnonzero(pairs.mine == place)
             rivals[chosen] = _at_least(overlaps, pairs.keys[chosen])
-            rival_keys[chosen] = _at_least(overlaps[self.lake.is_key[columns]], pairs.keys[chosen])
             shared[np.unique(self.lake.table_of[columns])] += weights[place]
         own = np.array([weights[place] for place in pairs.mine.tolist()])
         others = np.maximum(shared[self.lake.table_of[pairs.theirs]] - own, 0)
-        return self._describer.describe(pairs, rivals, rival_keys, others)
+        return self._describer.describe(pairs, rivals, others)
 
     def _best_of_each_table(self, pairs: Pairs, scores: Array) -> Array:
         """The place of the best pair of each table, best first."""

@@ -20,8 +20,7 @@ class Surroundings:
 
     def __init__(self, lake: LakeColumns, table: InputTable) -> None:
         self._lake = lake
-        folders = _ancestors(table.path)
-        self.near, self.is_inside = _near(lake, folders)
+        self.near = _near(lake, table.path)
         self.called_alike = _called_alike(lake, table.name)
         names = pa.array([name.casefold() for name in table.names], pa.string())
         places = pc.index_in(lake.folded_names, value_set=names).fill_null(-1).to_numpy()
@@ -38,27 +37,21 @@ class Surroundings:
         """The names of columns that each table has in common with mine, weighed by rarity."""
 
 
-def _ancestors(path: Path | None) -> list[str]:
-    return [] if path is None else [f"{folder}/" for folder in path.resolve().parents if len(folder.parts) > 1]
-
-
-def _near(lake: LakeColumns, folders: list[str]) -> tuple[Array, bool]:
-    """How rare it is to be in the innermost folder that holds both; and whether any folder of mine holds tables."""
+def _near(lake: LakeColumns, path: Path | None) -> Array:
+    """How few tables the innermost folder of both holds: 0 for all of them, 1 for one; 0 outside of the lake."""
     near = np.zeros(lake.tables)
-    inside = False
-    for folder in reversed(folders):  # from the outermost
-        held = pc.starts_with(lake.paths, folder).to_numpy(zero_copy_only=False)
-        number = int(held.sum())
-        if not number:
+    folders = [] if path is None else path.resolve().parents
+    for folder in reversed(folders):
+        held = pc.starts_with(lake.paths, f"{str(folder).rstrip('/')}/").to_numpy(zero_copy_only=False)
+        near[held] = rarity_of_share(held.sum(), lake.tables)
+        if not held.any():
             break
-        near[held] = rarity_of_share(np.array(number), lake.tables)
-        inside = inside or number < lake.tables
-    return near, inside
+    return near
 
 
 def _called_alike(lake: LakeColumns, name: str) -> Array:
     """The share of the words of my table's name that each table's name has too, weighed by rarity."""
-    mine = [word for word in dict.fromkeys(words(name.rpartition("/")[2].rpartition(".")[0] or name))]
+    mine = dict.fromkeys(words(name.rpartition("/")[2].rpartition(".")[0] or name))
     alike, total = np.zeros(lake.tables), 0.0
     for word in mine:
         held = pc.match_substring(lake.stems, word).to_numpy(zero_copy_only=False)
