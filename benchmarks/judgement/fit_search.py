@@ -47,13 +47,18 @@ _STORED = Path(__file__).resolve().parents[2] / "src/dovetail/evidence/search.js
 
 SIGNS = {
     "contained": 1, "matched": 1, "missing": -1, "partners_there": -1, "unique_there": 1, "bits": 1, "chance": -1,
-    "from_one": -1, "real": -1, "date": -1, "flag": -1, "same_kind": 1, "length_differs": -1, "called": 1,
-    "same_name": 1, "leading_there": 1, "first_there": 1, "filled_there": 1, "spread": 1, "near": 1, "rare_values": 1,
-    "rare_bits": 1, "rivals": -1, "rare_name": 1, "called_alike": 1, "shared_names": 1, "shared_values": 1, "brings": 1,
-    "lookup": 1, "near_called": 1, "near_key": 1, "called_key": 1, "contained_key": 1, "called_back": 1,
-    "ends_alike": 1, "ends_alike_key": 1, "integer": 0, "generic_here": 0, "generic_there": 0, "leading_here": 0,
+    "from_one": -1, "integer": -1, "real": -1, "date": -1, "flag": -1, "same_kind": 1, "length_differs": -1,
+    "called": 1, "same_name": 1, "generic_there": 0, "leading_there": 1, "first_there": 1, "filled_there": 1, "near": 1,
+    "rare_values": 1, "rare_bits": 1, "rivals": -1, "rare_name": 1, "called_alike": 1, "shared_names": 1,
+    "shared_values": 1, "lookup": 1, "near_called": 1, "near_key": 1, "called_key": 1, "contained_key": 1,
+    "called_back": 1, "ends_alike": 1, "ends_alike_key": 1,
 }  # fmt: skip
-"""The features that may have a weight, and its sign, where the meaning of a feature allows only one; else 0."""
+"""The features that may have a weight, and the sign that their meaning allows; 0 for both.
+
+Others (the size of either table, the place of my column, how many columns a table has) say how databases are made
+rather than what joins: without them, more is found in databases that were left out. Numbers are never better evidence
+than texts: databases use them for keys, but other tables for anything.
+"""
 
 FIRST_WEIGHTS = {"contained": 3, "near": 4, "called": 4, "unique_there": 2, "leading_there": 1, "same_name": 1,
                  "near_called": 2, "rare_values": 2, "chance": -1}  # fmt: skip

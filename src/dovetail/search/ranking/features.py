@@ -21,7 +21,7 @@ from dovetail.search.ranking.surroundings import Surroundings
 from dovetail.tables.input_table import InputTable
 
 LAKE_FEATURES = (
-    "rare_values", "rare_bits", "rivals", "rare_name", "called_alike", "shared_names", "shared_values", "brings",
+    "rare_values", "rare_bits", "rivals", "rare_name", "called_alike", "shared_names", "shared_values",
     "lookup", "near_called", "near_key", "called_key", "contained_key", "called_back", "ends_alike",
     "ends_alike_key",
 )  # fmt: skip
@@ -70,7 +70,6 @@ class Describer:
         name_rarity = around.name_rarity[pairs.mine]
         is_key = lake.is_key[pairs.theirs]
         contained = pairs.keys / np.maximum(here.distinct, 1)
-        brings = np.minimum(lake.width[pairs.theirs] - 1, 15)
         columns = {
             "rare_values": pairs.rarity,
             "rare_bits": np.log2(1 + pairs.keys * pairs.rarity) / 16,
@@ -79,8 +78,7 @@ class Describer:
             "called_alike": around.called_alike[tables],
             "shared_names": np.log2(1 + np.maximum(around.shared_names[tables] - name_rarity * same_name, 0)) / 3,
             "shared_values": np.log2(1 + shared_values) / 3,
-            "brings": np.log2(1 + brings) / 4,
-            "lookup": (pairs.joined <= pairs.rows_here) & (brings > 0),
+            "lookup": (pairs.joined <= pairs.rows_here) & (lake.width[pairs.theirs] > 1),
             "near_called": near * called,
             "near_key": near * is_key,
             "called_key": called * is_key,

@@ -42,7 +42,7 @@ _GROUPS = (
     ),
     _Group(
         ("called", "same_name", "called_key", "rare_name", "ends_alike",
-         "ends_alike_key", "called_back", "generic_here", "generic_there"),
+         "ends_alike_key", "called_back", "generic_there"),
         lambda of: "the columns have the same name" if of["same_name"] else "the names correspond",
         lambda of: "the columns have a common name" if of["same_name"] else "the names do not correspond",
     ),
@@ -57,7 +57,7 @@ _GROUPS = (
         lambda of: "such values match by chance" if of["chance"] > 1 / 2 else "many other columns have these values",
     ),
     _Group(
-        ("integer", "real", "date", "flag", "same_kind", "leading_here", "length_differs", "from_one", "spread"),
+        ("integer", "real", "date", "flag", "same_kind", "length_differs", "from_one"),
         lambda _: "the values are of a kind that keys have",
         lambda of: "dates match by chance" if of["date"] else "the values are of a kind that keys rarely have",
     ),
@@ -65,11 +65,6 @@ _GROUPS = (
         ("called_alike", "shared_names", "shared_values"),
         lambda _: "the tables have other names or values in common",
         lambda _: "the tables have nothing else in common",
-    ),
-    _Group(
-        ("brings",),
-        lambda _: "the table has more columns to add",
-        lambda _: "the table has hardly a column to add",
     ),
 )  # fmt: skip
 
