@@ -69,7 +69,8 @@ def measure(case: Case) -> MeasuredCase:
 def names_anew(case: Case, known: MeasuredCase) -> MeasuredCase:
     """The same with other features of names, as `join/candidates.py` and `join/measure_keys.py` have them."""
     facts = TwoTables(*case.tables())
-    features = known.features.copy()
+    features = np.zeros((len(known.features), len(JOIN_FEATURES)))
+    features[:, : len(FEATURES)] = known.features[:, : len(FEATURES)]
     for place, (by, columns) in enumerate(zip(known.by, known.columns, strict=True)):
         left, right = facts.positions(columns)
         mine, theirs = (right, left) if known.source[place] else (left, right)

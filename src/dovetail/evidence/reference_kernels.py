@@ -14,9 +14,7 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_RARITY, NAME_OWNED = (
-    range(12)
-)
+SIZE, LOW, HIGH, LENGTH, KIND, CHANCE_BITS, IS_KEY, NAME_TOTAL, TABLE_TOTAL, PATH_TOTAL, NAME_OWNED = range(11)
 """Columns of `ReferenceColumns.numbers`: distinct values; least and greatest whole number or day, or NaN; mean length
 of values; kind; bits that a value found by chance would be worth; whether it is the key of its own table;
 weights of all words of name, table and path; 1 / number of keys of its name."""

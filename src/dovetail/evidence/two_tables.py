@@ -14,9 +14,8 @@ from dovetail.evidence.references import REFERENCE_FEATURES, ColumnNames, Refere
 from dovetail.tables.input_table import InputTable
 
 _OF_REFERENCES = (
-    "mine_found", "theirs_found", "their_table", "columns_similar", "tables_similar", "head", "called",
-    "same_rare_name", "owner_of_name", "called_here_key", "own_key_here", "key_word_here", "own_name_there",
-    "key_word_there", "known_there", "row_number_here", "numbered_there",
+    "theirs_found", "tables_similar", "head", "called", "owner_of_name", "called_here_key", "own_key_here",
+    "id_word_here", "own_name_there", "id_word_there", "known_there", "row_number_here", "numbered_there",
 )  # fmt: skip
 """What the names say of a reference from one column to the other, and whether they are row numbers."""
 _PLACES = [REFERENCE_FEATURES.index(name) for name in _OF_REFERENCES]

@@ -20,7 +20,7 @@ _TOGETHER = {
     "called_to_first": ("reference_called", "leading_there"),
 }
 """Features that mean more together: their products."""
-_LEADS = ("reference_called", "reference_mine_found", "reference_head")
+_LEADS = ("reference_called", "reference_theirs_found", "reference_head")
 """Features of names that count by how far they are ahead of other columns'."""
 RANK_FEATURES = (*JOIN_FEATURES, *_TOGETHER, "chance_unnamed", *(f"{name}_lead" for name in _LEADS))
 ACCEPT_FEATURES = (*RANK_FEATURES, "rank_score", "rank_lead")
