@@ -28,7 +28,7 @@ from measure import MeasuredCase, read_measured
 
 from dovetail._types import Array
 from dovetail.evidence.model import Model
-from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, LIKELY, RANK_FEATURES, accept_features, rank_features
+from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, LIKELY, RANK_FEATURES, accept_features, is_part_of_key, rank_features
 
 FOLDS = 7
 RANK_PENALTY, ACCEPT_PENALTY = 0.003, 10.0  # set before any left-out score was seen; neither was searched for
@@ -129,10 +129,23 @@ def without_right(case: MeasuredCase) -> MeasuredCase:
     wrong = np.flatnonzero(rights(case) <= HARDLY_RIGHT)
     if case.family == "strangers" or len(wrong) == len(case.scores):
         wrong = wrong[:0]
+    return some_of(case, wrong)
+
+
+def without_parts(case: MeasuredCase) -> MeasuredCase:
+    """Without parts of keys that are candidates as a whole, as in `join/compete.py`."""
+    return some_of(case, np.flatnonzero(~is_part_of_key(case.features, case.columns, case.source)))
+
+
+def some_of(case: MeasuredCase, places: Array) -> MeasuredCase:
     return replace(
-        case, features=case.features[wrong], scores=case.scores[wrong], by=tuple(case.by[each] for each in wrong),
-        columns=tuple(case.columns[each] for each in wrong),
-    )  # fmt: skip
+        case,
+        features=case.features[places],
+        scores=case.scores[places],
+        by=tuple(case.by[each] for each in places),
+        columns=tuple(case.columns[each] for each in places),
+        source=tuple(case.source[each] for each in places),
+    )
 
 
 def shares(cases: Sequence[MeasuredCase]) -> Array:
@@ -211,7 +224,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--cases", action="store_true", help="print every case")
     options = parser.parse_args()
-    cases = [case for path in options.measured for case in read_measured(path).values()]
+    cases = [without_parts(case) for path in options.measured for case in read_measured(path).values()]
     fitter = Fitter(cases)
     report(fitter, cases, options.cases)
     if options.write:

@@ -17,6 +17,7 @@ from dovetail.join.best_predicate.groups import Pair as CodedPair
 from dovetail.join.best_predicate.groups import TwoCoded
 from dovetail.join.best_predicate.scores import PREFERENCES, Joined
 from dovetail.join.best_predicate.search import Search
+from dovetail.join.judge import NamedColumns
 from dovetail.join.keys import SIMILAR, JoinKeys, TextRows, equal_keys, similar_keys, transformed_keys, with_similar
 from dovetail.join.measure_keys import key_features
 from dovetail.similar.columns import choose_columns, together
@@ -29,8 +30,6 @@ _COMPOSITE = (("key", 6), ("strength", 3), ("balance", 3))
 """Preferences, and how many of the best of each are compared: they disagree on what several columns should be."""
 _FOR_COMPOSITE = 0.3  # of the time, at most
 _STEPS = 10.0  # of a transformation: as many count as 1
-
-NamedColumns = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)

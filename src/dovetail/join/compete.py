@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail._deadline import Deadline
 from dovetail.join.candidates import Candidate, Candidates
-from dovetail.join.judge import CERTAIN, probabilities
+from dovetail.join.judge import CERTAIN, is_part_of_key, probabilities
 from dovetail.join.keys import joined_rows
 from dovetail.tables.input_table import InputTable
 
@@ -100,8 +100,10 @@ def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
     """The best first; of both directions of the same columns, the better one."""
     if not candidates:
         return []
-    columns = [each.columns for each in candidates]
-    scores, chances = probabilities(np.stack([each.features for each in candidates]), columns)
+    features, columns = np.stack([each.features for each in candidates]), [each.columns for each in candidates]
+    kept = np.flatnonzero(~is_part_of_key(features, columns, [each.source for each in candidates]))
+    candidates = [candidates[place] for place in kept.tolist()]
+    scores, chances = probabilities(features[kept], [each.columns for each in candidates])
     found: dict[object, Judged] = {}
     for place in np.argsort(-scores, kind="stable").tolist():
         candidate = candidates[place]

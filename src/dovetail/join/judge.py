@@ -14,6 +14,9 @@ from dovetail._types import Array
 from dovetail.evidence.model import Model, load_model
 from dovetail.evidence.two_tables import JOIN_FEATURES
 
+NamedColumns = tuple[tuple[str, ...], tuple[str, ...]]
+"""Of the left and of the right table."""
+
 _TOGETHER = {
     "generic_match": ("same_name", "generic_here"),  # both are called "id"
     "called_to_key": ("reference_called", "unique_there"),
@@ -29,6 +32,7 @@ LIKELY = 0.5
 """More likely right than wrong: what is less likely is not joined unless a person asks for it."""
 CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
 
+_HARDLY_FEWER = 0.95  # of the rows keep their match; arbitrary, real keys have a few errors
 _MOST_LEAD = 10.0  # log-odds that count: beyond, no other candidate matters
 _SCALE = 5.0  # so that scores and leads are about as large as the other features
 
@@ -39,6 +43,30 @@ def probabilities(features: Array, columns: Sequence[Hashable]) -> tuple[Array, 
     ranked = rank_features(features, columns)
     scores = rank.log_odds(ranked)
     return scores, accept.probability(accept_features(rank, ranked, columns))
+
+
+def is_part_of_key(features: Array, columns: Sequence[NamedColumns], sources: Sequence[int]) -> Array:
+    """Whether a candidate is only a part of a key that another candidate has as a whole.
+
+    If further columns turn a join of many to many into one in which every row has one partner, and hardly a row loses
+    its match, they belong to the key: a county is known by its name and its state.
+    """
+    there, here, matched = (features[:, JOIN_FEATURES.index(n)] for n in ("partners_there", "partners_here", "matched"))
+    pairs = [
+        frozenset(zip(mine, theirs, strict=True)) if len(mine) == len(theirs) else frozenset()
+        for mine, theirs in columns
+    ]
+    found = np.zeros(len(pairs), bool)
+    whole = [place for place in np.flatnonzero(there == 0).tolist() if len(pairs[place]) > 1]
+    for place in np.flatnonzero((there > 0) & (here > 0)).tolist():
+        found[place] = any(
+            sources[place] == sources[other]
+            and bool(pairs[place])
+            and pairs[place] < pairs[other]
+            and matched[other] >= _HARDLY_FEWER * matched[place]
+            for other in whole
+        )
+    return found
 
 
 def rank_features(features: Array, columns: Sequence[Hashable]) -> Array:
