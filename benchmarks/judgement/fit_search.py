@@ -209,14 +209,14 @@ def _log_odds(scores: Array) -> Array:
 
 
 def reliability(answers: Iterable[Answer]) -> None:
-    """Of the first hits, in ten groups of the same size: what they are told at, and how many are right."""
-    firsts = [answer.hits[0] for answer in answers if answer.hits and not math.isnan(answer.hits[0].right)]
-    firsts.sort(key=lambda hit: hit.score)
-    groups = np.array_split(np.array([(hit.score, hit.right) for hit in firsts]), 10)
-    error = sum(len(group) * abs(group[:, 0].mean() - group[:, 1].mean()) for group in groups) / len(firsts)
+    """Of all hits that are shown, in ten groups of the same size: what they are told at, and how many are right."""
+    hits = [hit for answer in answers for hit in answer.hits if not math.isnan(hit.right)]
+    hits.sort(key=lambda hit: hit.score)
+    groups = np.array_split(np.array([(hit.score, hit.right) for hit in hits]), 10)
+    error = sum(len(group) * abs(group[:, 0].mean() - group[:, 1].mean()) for group in groups) / len(hits)
     for group in groups:
         print(f"told at {group[:, 0].mean():.2f}: {group[:, 1].mean():.2f} right, of {len(group)}")
-    print(f"expected calibration error of the first hits: {error:.3f}")
+    print(f"expected calibration error: {error:.3f}")
 
 
 def write(model: Model, shift: float, factor: float, examples: list[Example]) -> None:

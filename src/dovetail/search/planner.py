@@ -29,7 +29,7 @@ from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputColumn, InputTable, open_table
 
-POOR = 0.1  # the probability below which a match is not worth a line; arbitrary: one in ten is right
+POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
 
 
