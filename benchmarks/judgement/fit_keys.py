@@ -313,11 +313,12 @@ def report(names: list[str], judged: Judged, numbers: dict[str, int]) -> None:
     for kept, scores in lakes[-2:]:
         sure = ~np.isin(kept.database, PARTLY_DECLARED)
         number = every - sum(numbers.get(name, 0) for name in PARTLY_DECLARED)
-        worth = sure & (scores >= WORTH)
+        worth, likely = sure & (scores >= WORTH), sure & (scores >= LIKELY)
         print(
             f"one lake without {', '.join(PARTLY_DECLARED)}: "
             f"{len(found_first(scores[sure], kept.is_true[sure], number)) / number:.3f}, calibration error "
-            f"{calibration_error(scores[worth], kept.is_true[worth]):.3f} from {WORTH} on"
+            f"{calibration_error(scores[worth], kept.is_true[worth]):.3f} from {WORTH} on, "
+            f"{kept.is_true[likely].mean():.2f} of {likely.sum():,} from {LIKELY} on are declared"
         )
 
 

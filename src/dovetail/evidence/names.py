@@ -50,6 +50,8 @@ KEY_WORDS = frozenset(
 )
 ID_WORDS = KEY_WORDS - {"name", "ref", "the", "of"}
 """Words that say that a column identifies the rows of a table."""
+ROW_WORDS = frozenset({"row", "rowname", "index", "unnamed"})
+"""Words that programs give to a column of row numbers when they write a table: nobody refers to it."""
 
 # Set by hand in Part 5, before the present databases were there.
 _KEY_WORD_WEIGHT = 0.15

@@ -20,7 +20,8 @@ of values; kind; bits that a value found by chance would be worth; whether it is
 weights of all words of name, table and path; 1 / number of keys of its name."""
 
 TABLE, NAME, NAME_HEAD, TABLE_HEAD, NAME_BITS, TABLE_BITS = range(6)
-"""Columns of `ReferenceColumns.places`; bits of the beginnings of words, without which names have no word in common; heads are the words that say what it is: the last ones that are no key word."""
+"""Columns of `ReferenceColumns.places`. Heads are the words that say what it is: the last ones that are no key word.
+Bits are those of the words' beginnings: names without a common bit have no word in common."""
 
 PAIR_FEATURES = (
     "contained", "missing", "bits", "spread", "from_one", "same_kind", "length_differs", "digits_differ", "near",

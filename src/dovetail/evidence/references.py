@@ -59,9 +59,12 @@ class References:
         """How far each column is named after its own table, from 0 to 1."""
         heads = _heads(vocabulary.names, vocabulary)
         generic = (heads < 0)[names.name_of]
+        by_chance = chance(side, side, np.full(len(side.distinct), np.nan))
+        numbered = (side.low >= 0) & (side.low <= 1) & (side.distinct >= _DENSE * (side.high - side.low + 1))
+        row_number = numbered & _any_of(vocabulary.names, vocabulary.is_row_word)[names.name_of]
         id_word = _any_of(vocabulary.names, vocabulary.is_id_word)[names.name_of]
         own_name = (generic & id_word) | (self.named_after_table > _OWN_NAME)
-        primary = _first_of_tables(names.table_of, could_be_key, ~(own_name & id_word))
+        primary = _first_of_tables(names.table_of, could_be_key & ~row_number, ~(own_name & id_word))
         self.is_own_key: Array = primary & own_name
         """Whether a column is the key that its table is known by, by its name."""
         held = np.bincount(names.name_of[chosen], minlength=len(names.distinct))[names.name_of]
@@ -69,8 +72,6 @@ class References:
         owned = could_be_key / np.maximum(keys_of_name, 1)
         self.is_known_key: Array = primary | (~generic & (owned == 1) & (held > _NAMESAKES))
         """… or the only key of its name, which columns of other tables have."""
-        by_chance = chance(side, side, np.full(len(side.distinct), np.nan))
-        numbered = (side.low >= 0) & (side.low <= 1) & (side.distinct >= _DENSE * (side.high - side.low + 1))
         distinct, filled = np.maximum(side.distinct, 1), np.maximum(side.filled, 1)
         here = {
             "one_value": distinct == 1,
@@ -92,7 +93,7 @@ class References:
             "numbered_there": numbered,
             "own_name_there": self.named_after_table,
             "id_word_there": id_word,
-            "known_there": self.is_known_key,
+            "known_there": self.is_known_key.astype(np.float64) - row_number,  # which is known not to be a key
             "real_there": side.kind == REAL,
             "date_there": side.kind == DATE,
         }
@@ -135,6 +136,12 @@ class References:
             self._there @ model.weights[here:there],
             model.weights[there:],
         )
+
+    def feature(self, name: str) -> LogOdds:
+        """A function that gives one feature of pairs."""
+        weights = np.array([float(feature == name) for feature in PAIR_FEATURES])
+        nothing = np.zeros(len(self._here))
+        return LogOdds(self._columns, nothing, nothing, weights)
 
 
 class LogOdds(NamedTuple):

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from dovetail._types import Array
-from dovetail.evidence.names import ID_WORDS, KEY_WORDS, words
+from dovetail.evidence.names import ID_WORDS, KEY_WORDS, ROW_WORDS, words
 from dovetail.evidence.vocabulary_kernels import SHORTEST_FORM, similar_words
 from dovetail.indexes.tokens.format import running_sum
 
@@ -49,6 +49,7 @@ class Vocabulary:
         self.names = _as_lists(lists[: len(names)])
         self.tables = _as_lists(lists[len(names) :])
         self.is_key_word = np.array([_is_key_word(word) for word in self._numbering], bool)
+        self.is_row_word = np.array([word in ROW_WORDS for word in self._numbering], bool)
         self.is_id_word = np.array([word in ID_WORDS for word in self._numbering], bool)
         self._columns = name_of, table_of
 
@@ -64,7 +65,7 @@ class Vocabulary:
         for ending in _ENDINGS:
             if word.endswith(ending) and len(word) >= _SHORTEST_PART + 2 and word[: -len(ending)] in self._known:
                 return [*self._split(word[: -len(ending)]), ending]
-        if len(word) >= 2 * _SHORTEST_PART and len(word) <= _LONGEST_WORD and word not in KEY_WORDS:
+        if len(word) >= 2 * _SHORTEST_PART and len(word) <= _LONGEST_WORD and word not in KEY_WORDS | ROW_WORDS:
             for number in range(2, _MOST_PARTS + 1):
                 parts = self._parts(word, number)
                 if parts:

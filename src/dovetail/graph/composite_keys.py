@@ -168,7 +168,7 @@ def _options(finder: InclusionFinder, scorer: Scorer) -> dict[int, dict[int, lis
     """For each column of a key and each table, the columns of that table that may refer to it, best name first."""
     parts = []
     for pairs in finder:
-        names = scorer.features(pairs)[:, CALLED]
+        names = scorer.called(pairs)
         similar = names > 0
         parts.append((pairs.dependent[similar], pairs.referenced[similar], names[similar]))
     if not parts:

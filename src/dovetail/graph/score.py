@@ -47,6 +47,10 @@ class Scorer:
         """How likely each pair is a reference, whatever else the column could refer to."""
         return as_probability(self._log_odds(pairs.dependent, pairs.referenced, pairs.overlap))
 
+    def called(self, pairs: ColumnPairs) -> Array:
+        """How far each column is named after the one that it may refer to, from 0 to 1."""
+        return self.references.feature("called")(pairs.dependent, pairs.referenced, pairs.overlap)
+
     def features(self, pairs: ColumnPairs) -> Array:
         """One row for each pair, one column for each of `REFERENCE_FEATURES`."""
         return self.references.features(pairs.dependent, pairs.referenced, pairs.overlap)
