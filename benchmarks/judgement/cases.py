@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,7 @@ def declared_keys(databases: Path, seed: int) -> Iterator[Case]:
             files = folder / "tables" / f"{one}.csv", folder / "tables" / f"{other}.csv"
             truths = tuple(keys[one, other])
             name = f"{folder.name}: {one} – {other}"
-            yield Case("declared keys", (folder.name,), name, _files(*files), lambda c, t=truths: of_columns(c, t))
+            yield Case("declared keys", (folder.name,), name, _files(*files), partial(of_columns, truths=truths))
 
 
 def strangers(databases: Path, seed: int) -> Iterator[Case]:

@@ -22,11 +22,13 @@ _MOST_LOG_ODDS = 30.0  # beyond that a probability is 0 or 1 in double precision
 
 @dataclass(frozen=True)
 class Model:
-    """Log-odds as a weighted sum of features. `weights` has one for each feature, 0 for those that are not used."""
+    """Log-odds as a weighted sum. `weights` has one for each of `features`, 0 for those that are not used."""
 
     name: str
+    features: tuple[str, ...]
     intercept: float
     weights: Array
+    typical: Array  # the features of a typical candidate: what moves the log-odds away from it is a reason
     made_by: dict[str, object]
 
     def log_odds(self, features: Array) -> Array:
@@ -39,14 +41,19 @@ class Model:
 
 @cache
 def load_model(name: str, features: tuple[str, ...] = FEATURES) -> Model:
-    """`join`: would a person accept this join? `reference`: does the one side refer to the other?
+    """The stored model of this name, for these features.
 
-    `inclusion` asks the same of a pair alone, whatever else a column could refer to.
+    `join_rank` and `join`: which join of two tables would a person accept, and how likely? `search`: the same of a table
+    that was found in a lake. `reference`: does the one column refer to the other? `inclusion` asks that of a pair alone,
+    whatever else a column could refer to.
     """
     text = resources.files("dovetail.evidence").joinpath(f"{name}.json").read_text(encoding="utf-8")
     stored = json.loads(text)
     unknown = set(stored["weights"]) - set(features)
     if unknown:
         raise DovetailError(f"The model {name} has weights for unknown features: {', '.join(sorted(unknown))}.")
-    weights = np.array([float(stored["weights"].get(feature, 0.0)) for feature in features])
-    return Model(name, float(stored["intercept"]), weights, stored["made_by"])
+    weights, typical = (
+        np.array([float(stored.get(part, {}).get(feature, 0.0)) for feature in features])
+        for part in ("weights", "typical")
+    )
+    return Model(name, features, float(stored["intercept"]), weights, typical, stored["made_by"])

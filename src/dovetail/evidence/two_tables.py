@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from dovetail._types import Array
-from dovetail.evidence.columns import side_of_tables
-from dovetail.evidence.features import Side
+from dovetail.evidence.columns import could_be_keys, side_of_tables
+from dovetail.evidence.features import FEATURES, Side
+from dovetail.evidence.references import REFERENCE_FEATURES, ColumnNames, References
 from dovetail.tables.input_table import InputTable
+
+_OF_REFERENCES = (
+    "theirs_found", "tables_similar", "head", "called", "owner_of_name", "called_here_key", "own_key_here",
+    "id_word_here", "own_name_there", "id_word_there", "known_there", "row_number_here", "numbered_there",
+)  # fmt: skip
+"""What the names say of a reference from one column to the other, and whether they are row numbers."""
+_PLACES = [REFERENCE_FEATURES.index(name) for name in _OF_REFERENCES]
+JOIN_FEATURES = (*FEATURES, *(f"reference_{name}" for name in _OF_REFERENCES))
+"""The features of a candidate join of two tables."""
 
 Columns = tuple[int, ...]
 """Positions among the columns of the left table and then of the right one."""
@@ -20,6 +31,16 @@ class TwoTables:
         self.left, self.right = left, right
         self._side, self._names = side_of_tables((left, right))
         self._folded = [name.casefold() for name in (*left.names, *right.names)]
+        self._references = self._of_names()
+
+    def _of_names(self) -> References:
+        encoded = pa.array([*self.left.names, *self.right.names], pa.string()).dictionary_encode()
+        table_of = np.repeat([0, 1], [len(self.left.names), len(self.right.names)])
+        names = ColumnNames(
+            encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64),
+            [self.left.name, self.right.name], table_of, np.ones(len(table_of), bool),
+        )  # fmt: skip
+        return References(self._side, names, could_be_keys(self._side.rows, self._side.filled, self._side.distinct))
 
     def positions(self, columns: tuple[Sequence[str], Sequence[str]]) -> tuple[Columns, Columns]:
         """Of columns of the left and of the right table."""
@@ -82,3 +103,8 @@ class TwoTables:
 
     def same_name(self, ones: Array, others: Array) -> Array:
         return np.array([self._folded[a] == self._folded[b] for a, b in zip(ones, others, strict=True)], np.float64)
+
+    def references(self, ones: Array, others: Array) -> Array:
+        """What the names say of a reference from each of `ones` to each of `others`, a row each."""
+        found: Array = self._references.features(ones, others, np.ones(len(ones), np.int64))[:, _PLACES]
+        return found

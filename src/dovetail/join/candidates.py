@@ -17,6 +17,7 @@ from dovetail.join.best_predicate.groups import Pair as CodedPair
 from dovetail.join.best_predicate.groups import TwoCoded
 from dovetail.join.best_predicate.scores import PREFERENCES, Joined
 from dovetail.join.best_predicate.search import Search
+from dovetail.join.judge import NamedColumns
 from dovetail.join.keys import SIMILAR, JoinKeys, TextRows, equal_keys, similar_keys, transformed_keys, with_similar
 from dovetail.join.measure_keys import key_features
 from dovetail.similar.columns import choose_columns, together
@@ -30,8 +31,6 @@ _COMPOSITE = (("key", 6), ("strength", 3), ("balance", 3))
 _FOR_COMPOSITE = 0.3  # of the time, at most
 _STEPS = 10.0  # of a transformation: as many count as 1
 
-NamedColumns = tuple[tuple[str, ...], tuple[str, ...]]
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -39,6 +38,7 @@ class Candidate:
 
     by: str
     columns: NamedColumns  # of the left and of the right table
+    source: int  # whose rows look for a key in the other: 0 the left table, 1 the right one
     features: Array
     joined: int  # rows
     matched: tuple[int, int]  # rows of the left and of the right table
@@ -105,9 +105,10 @@ class Candidates:
             columns = self._facts.names(mine), self._facts.names(theirs)
             keys = partial(equal_keys, self._left, self._right, list(zip(*columns, strict=True)))
             counts = joined[place]
-            for each in measured:
+            for source, each in enumerate(measured):
+                matched = _two(counts.matched)
                 found.append(
-                    Candidate("equal", columns, each[place], counts.rows, _two(counts.matched), keys, counts=counts)
+                    Candidate("equal", columns, source, each[place], counts.rows, matched, keys, counts=counts)
                 )
         return found
 
@@ -131,7 +132,9 @@ class Candidates:
             called=called, same_name=same, columns=sizes, chance=self._facts.fullness(theirs, there),
             transformed=nothing, similar=nothing, distance=nothing, cost=nothing, near=nothing, same_table=nothing,
         )  # fmt: skip
-        return features(self._facts.side(mine), there, common)
+        named = np.add.reduceat(self._facts.references(ones, others), starts) / sizes[:, None]
+        found: Array = np.hstack([features(self._facts.side(mine), there, common), named])
+        return found
 
     def similar(self) -> Iterator[Candidate]:
         """Texts of the columns that correspond, each with its nearest on the other side."""
@@ -173,7 +176,8 @@ class Candidates:
     ) -> Candidate:
         cost = 0.0 if way is None else sum(len(program.steps) for program in way.programs) / _STEPS
         measured = key_features(self._facts, self._facts.positions(columns), keys, asking, cost)
-        return Candidate(by, columns, measured.features, measured.joined, measured.matched, lambda: keys, way)
+        joined, matched = measured.joined, measured.matched
+        return Candidate(by, columns, keys.source, measured.features, joined, matched, lambda: keys, way)
 
 
 def _two(counts: Sequence[int]) -> tuple[int, int]:

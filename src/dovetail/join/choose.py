@@ -13,8 +13,9 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
-from dovetail.join.compete import LIKELY, Judged, compete, why, why_nothing
+from dovetail.join.compete import Judged, compete, why, why_nothing
 from dovetail.join.execute import execute
+from dovetail.join.judge import LIKELY
 from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult

@@ -6,19 +6,19 @@ columns are nearly certain: nothing that they find could be more likely.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dovetail._deadline import Deadline
-from dovetail.evidence.model import Model, load_model
 from dovetail.join.candidates import Candidate, Candidates
+from dovetail.join.judge import CERTAIN, is_part_of_key, probabilities
+from dovetail.join.keys import joined_rows
 from dovetail.tables.input_table import InputTable
 
-LIKELY = 0.5
-"""More likely right than wrong: what is less likely is not joined unless a person asks for it."""
-_CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
+_METHODS = ("equal", "transform", "similar")
+_COMPARED = 1_000_000  # pairs of rows, to see whether two candidates join the same; arbitrary, some milliseconds
 _RUNNERS_UP = 3  # that are named
 _WORTH_NAMING = 0.05  # the least probability of a runner-up; arbitrary
 
@@ -63,7 +63,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Choice:
-    """All candidates, the most likely first."""
+    """All candidates, the best first."""
 
     judged: tuple[Judged, ...]
     complete: bool  # False if the time was over before all methods had been tried
@@ -84,38 +84,48 @@ class Choice:
 
 
 def compete(left: InputTable, right: InputTable, deadline: Deadline, by: str | None = None) -> Choice:
-    """The candidates of all methods, or of one, as far as the time allows."""
-    model = load_model("join")
+    """The candidates of all methods, or of equal columns alone, as far as the time allows."""
     candidates = Candidates(left, right, deadline)
-    judged = _judged(model, candidates.equal()) if by in (None, "equal") else []
-    if by == "equal" or (judged and judged[0].probability >= _CERTAIN):
+    found = candidates.equal()
+    judged = _judged(found)
+    if by == "equal" or (judged and judged[0].probability >= CERTAIN):
         return Choice(tuple(judged), not deadline.is_over)
-    complete = True
     for method in (candidates.similar, candidates.transformed):
-        if deadline.is_over:
-            complete = False
-            break
-        judged = sorted([*judged, *_judged(model, method())], key=lambda each: -each.probability)
-    return Choice(tuple(judged), complete and not deadline.is_over)
+        if not deadline.is_over:
+            found += method()
+    return Choice(tuple(_judged(found)), not deadline.is_over)
 
 
-def _judged(model: Model, candidates: Iterable[Candidate]) -> list[Judged]:
-    """Most likely first; of both directions of the same columns, the more likely one."""
-    found = list(candidates)
-    if not found:
+def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
+    """The best first; of both directions of the same columns, the better one."""
+    if not candidates:
         return []
-    probabilities = model.probability(np.stack([each.features for each in found])).tolist()
-    ranked = sorted(zip(found, probabilities, strict=True), key=lambda pair: -pair[1])
-    return list(_once(Judged(candidate, probability) for candidate, probability in ranked))
+    features, columns = np.stack([each.features for each in candidates]), [each.columns for each in candidates]
+    kept = np.flatnonzero(~is_part_of_key(features, columns, [each.source for each in candidates]))
+    candidates = [candidates[place] for place in kept.tolist()]
+    scores, chances = probabilities(features[kept], [each.columns for each in candidates])
+    found: dict[object, Judged] = {}
+    for place in np.argsort(-scores, kind="stable").tolist():
+        candidate = candidates[place]
+        key = candidate.by, candidate.columns, candidate.joined
+        found.setdefault(key, Judged(candidate, float(chances[place])))
+    ranked = list(found.values())
+    plainest = min(ranked, key=lambda each: (not _same_rows(each.candidate, ranked[0].candidate), _plainness(each)))
+    return [plainest, *(each for each in ranked if each is not plainest)]
 
 
-def _once(judged: Iterable[Judged]) -> Iterator[Judged]:
-    seen = set()
-    for each in judged:
-        key = each.candidate.by, each.candidate.columns, each.candidate.joined
-        if key not in seen:
-            seen.add(key)
-            yield each
+def _same_rows(one: Candidate, other: Candidate) -> bool:
+    """Whether both join the same pairs of rows; of huge joins nobody looks."""
+    if one is other or (one.joined, one.matched) != (other.joined, other.matched) or one.joined > _COMPARED:
+        return one is other
+    return all(map(np.array_equal, joined_rows(one.keys()), joined_rows(other.keys())))
+
+
+def _plainness(judged: Judged) -> tuple[int, float]:
+    """Of candidates that join as many rows, equal values explain it best, then a transformation."""
+    way = judged.candidate.way
+    by = "equal" if way is not None and way.is_identity else judged.candidate.by
+    return _METHODS.index(by), -judged.probability
 
 
 def why(chosen: Judged, left: InputTable, right: InputTable) -> str:

@@ -49,7 +49,9 @@ def key_features(
         columns=_one(max(len(mine), len(theirs))), chance=_one(np.nan), transformed=_one(shares[0]),
         similar=_one(shares[1]), distance=_one(distance), cost=_one(cost), near=_one(0), same_table=_one(0),
     )  # fmt: skip
-    return Measured(features(here, there, numbers)[0], joined, matched[::-1] if keys.source else matched)
+    named = facts.references(ones, others).max(axis=0)
+    found = np.append(features(here, there, numbers)[0], named)
+    return Measured(found, joined, matched[::-1] if keys.source else matched)
 
 
 def _one(value: float) -> Array:

@@ -92,6 +92,29 @@ def top(
     return [match for match in found if match.overlap >= floor]
 
 
+def overlaps(
+    segments: Sequence[OpenSegment], tokens: pa.Array, k: int, floor: int, allowed: Array
+) -> tuple[Array, Array]:
+    """All columns with at least the k-th largest overlap, and `floor`; and their overlaps. Exact, in no order.
+
+    Columns are numbered through all segments, as is the mask of those that are `allowed`.
+    """
+    best = _Best(k, floor)
+    ends = np.cumsum([len(segment.table_of) for segment in segments])
+
+    def search(segment: OpenSegment, mask: Array) -> list[tuple[Array, Array]]:
+        found = segment.josie.search(tokens, k, best.floor, mask)
+        best.add(found.overlaps)
+        return [(found.columns, found.overlaps)]
+
+    masks = np.split(allowed, ends[:-1])
+    parts = zip(_ask_all(search, segments, masks), ends, masks, strict=True)
+    found = [(columns + (end - len(mask)), counted) for (columns, counted), end, mask in parts]
+    columns, counted = (np.concatenate(values) for values in zip(*found, strict=True))
+    enough = counted >= best.floor
+    return columns[enough], counted[enough]
+
+
 def containing(
     segments: Sequence[OpenSegment],
     tokens: pa.Array,

@@ -57,6 +57,8 @@ class Hit:
     unmatched: tuple[str, ...]
     only_there: tuple[str, ...]
     brings: tuple[str, ...]  # the table's other columns, which the join adds
+    reasons: tuple[str, ...] = ()  # what speaks for the join, the strongest first, where no column was named
+    objections: tuple[str, ...] = ()  # … and against it
     source: Source | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -124,6 +126,7 @@ class Hit:
             f"{each}: {self.cardinality}.",
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows"
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),
+            *([f"  {self._probability}"] if self.reasons or self.objections else []),
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
             f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
@@ -131,6 +134,12 @@ class Hit:
             f"ON {_equal(self.on, self.columns)}",
         ]
         return "\n".join(lines)
+
+    @property
+    def _probability(self) -> str:
+        sides = (("for it", self.reasons), ("against it", self.objections))
+        why = "; ".join(f"{side}: {', '.join(clauses)}" for side, clauses in sides if clauses)
+        return f"probability of a join that makes sense: {self.score:.0%} ({why})."
 
     def cells(self) -> tuple[Any, ...]:
         """The hit as a line of a table, under HEADINGS."""

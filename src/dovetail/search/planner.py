@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.evidence.strength import POOR
+from dovetail.evidence.model import Model, load_model
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
@@ -17,13 +21,15 @@ from dovetail.search.hits import Hit, Hits
 from dovetail.search.keys.evidence import key_hit
 from dovetail.search.keys.query_key import query_key
 from dovetail.search.overlap.evidence import Evidence
+from dovetail.search.ranking.features import FEATURES
+from dovetail.search.ranking.lake import LakeColumns
+from dovetail.search.ranking.rank import MOST_OVERLAP, Ranker, is_tried
+from dovetail.search.ranking.reasons import reasons
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputColumn, InputTable, open_table
 
-# Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all.
-_TRIED_TYPES = ("text", "mixed", "integer", "date", "timestamp")
-_TRIED_A_COLUMN = 20  # columns of the lake for each column of mine; arbitrary, twice the usual number of hits
+POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
 
 
@@ -54,23 +60,21 @@ def search(segments: Sequence[OpenSegment], request: SearchRequest) -> Hits:
 
 
 def _columns_to_try(table: InputTable) -> list[InputColumn]:
-    return [column for column in table.columns if column.type.kind in _TRIED_TYPES and column.size > 1]
+    return [column for column in table.columns if is_tried(column)]
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A column of mine and one of the lake, and how strong their match is."""
+    """A column of mine and one of the lake, and how likely a person would join on them."""
 
     score: float
     match: Match
     evidence: Evidence
+    features: Array
 
-    def hit(self, rank: int = 0) -> Hit:
-        return self.evidence.hit(self.match, rank, self.score)
-
-    @property
-    def order(self) -> tuple[Any, ...]:
-        return (-self.score, *self.match.order)
+    def hit(self, model: Model, rank: int = 0) -> Hit:
+        for_it, against = reasons(model, self.features)
+        return replace(self.evidence.hit(self.match, rank, self.score), reasons=for_it, objections=against)
 
 
 class _Planner:
@@ -119,28 +123,37 @@ class _Planner:
 
     def every_column(self) -> list[Hit]:
         """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
-        best = self._best_of_each_table(self._ask)
         said = self.request.min_overlap > 1 or self.request.share is not None
-        good = [candidate for candidate in best if said or candidate.score >= POOR][: self.request.most]
-        ranked = sorted(map(self._best_in_its_table, good), key=lambda candidate: candidate.order)
-        return [candidate.hit(rank) for rank, candidate in enumerate(ranked, 1)]
+        good = [candidate for candidate in self._ranked if said or candidate.score >= POOR]
+        return [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
 
-    def _best_in_its_table(self, candidate: _Candidate) -> _Candidate:
-        """The best pair of columns with the candidate's table.
+    @cached_property
+    def _model(self) -> Model:
+        return load_model("search", FEATURES)
 
-        A column asks for its best few of the whole lake, so the best pair of a table may not be among those found.
-        """
-        match = candidate.match
-        places = match.segment.catalog.column_range(int(match.segment.table_of[match.column]))
-        found = [candidate]
-        for column in _columns_to_try(self.table):
-            evidence = self.evidence(column)
-            for place in places:
-                overlap = evidence.overlap(match.segment, place)
-                if overlap >= self._floor(column):
-                    other = Match(match.segment, place, overlap)
-                    found.append(_Candidate(evidence.strength(other), other, evidence))
-        return min(found, key=lambda each: each.order)
+    @cached_property
+    def _ranked(self) -> list[_Candidate]:
+        """The best pair of columns of each table, best first."""
+        if not self.segments:
+            return []
+        asked = None
+        if self.request.share is not None or self.request.fast:
+            tried = [(place, column) for place, column in enumerate(self.table.columns) if is_tried(column)]
+            asked = {place: self._ask(column, max(self.request.most, MOST_OVERLAP)) for place, column in tried}
+        lake = LakeColumns(self.segments)
+        pairs, features = self._ranker(lake).rank(self._model, self.request.most, asked)
+        scores = self._model.probability(features).tolist()
+        found = zip(pairs.mine.tolist(), pairs.theirs.tolist(), pairs.keys.tolist(), scores, features, strict=True)
+        return [
+            _Candidate(score, Match(*lake.place_of(column), int(overlap)), self.evidence(self.table.columns[mine]), row)
+            for mine, column, overlap, score, row in found
+        ]
+
+    def _ranker(self, lake: LakeColumns) -> Ranker:
+        allowed = np.concatenate(engine.columns_of(self.segments, self.allowed))
+        evidence = [self.evidence(column) for column in self.table.columns]
+        floors = [self._floor(column) for column in self.table.columns]
+        return Ranker(lake, self.table, allowed, evidence, floors)
 
     def _floor(self, column: InputColumn) -> int:
         share = self.request.share
@@ -161,7 +174,7 @@ class _Planner:
             )
         if request.tables and not any(mask.any() for mask in self.allowed):
             return f"No table of the lake matches {' or '.join(request.tables)}.", []
-        nearest = [candidate.hit() for candidate in self._best_of_each_table(self._most)[:_NEAREST]]
+        nearest = self._nearest()
         mine = name if self.on is None else f"{self.on} of {name}"
         if not nearest:
             return f"No column{self._where} shares a value with {mine}.", []
@@ -171,23 +184,22 @@ class _Planner:
             return f"No column{self._where} shares {request.min_overlap:,} values with {mine}.", nearest
         return f"No table{self._where} joins well with {mine}.", nearest
 
+    def _nearest(self) -> list[Hit]:
+        """The best that were not good enough."""
+        if self.on is None and self.request.share is None and self.request.min_overlap == 1:
+            return [candidate.hit(self._model) for candidate in self._ranked[:_NEAREST]]
+        found = []
+        for column in _columns_to_try(self.table) if self.on is None else [self.table.column(self.on)]:
+            matches = engine.top(self.segments, column.tokens, MOST_OVERLAP, 1, self.allowed)
+            found += [(-match.overlap / column.size, match.order, match, column) for match in matches]
+        best: dict[str, Hit] = {}
+        for share, _, match, column in sorted(found, key=lambda entry: entry[:2]):
+            if match.table not in best and len(best) < _NEAREST:
+                best[match.table] = self.evidence(column).hit(match, 0, -share)
+        return list(best.values())
+
     def _ask(self, column: InputColumn, k: int) -> list[Match]:
         least, fast = self.request.min_overlap, self.request.fast
         if self.request.share is None:
             return engine.top(self.segments, column.tokens, k, least, self.allowed, fast)
         return engine.containing(self.segments, column.tokens, self.request.share, least, self.allowed, fast)
-
-    def _most(self, column: InputColumn, k: int) -> list[Match]:
-        return engine.top(self.segments, column.tokens, k, 1, self.allowed)
-
-    def _best_of_each_table(self, ask: Callable[[InputColumn, int], list[Match]]) -> list[_Candidate]:
-        """The best pair of columns of each table, best first."""
-        found = []
-        for column in _columns_to_try(self.table) if self.on is None else [self.table.column(self.on)]:
-            evidence = self.evidence(column)
-            for match in ask(column, max(self.request.most, _TRIED_A_COLUMN)):
-                found.append(_Candidate(evidence.strength(match), match, evidence))
-        best: dict[str, _Candidate] = {}
-        for candidate in sorted(found, key=lambda each: each.order):
-            best.setdefault(candidate.match.table, candidate)
-        return list(best.values())

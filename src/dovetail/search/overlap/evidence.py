@@ -7,21 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dovetail._types import Array
 from dovetail.catalog.records import ColumnRecord
-from dovetail.evidence.strength import chance_of_codes, chance_of_whole_numbers, rarity, strength
+from dovetail.evidence.rarity import rarity
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.lake.layout import is_made_up
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hit
 from dovetail.tables.input_table import InputColumn
 
-_NUMBERS = frozenset({"integer", "real"})
-_SAMPLE = 2_000  # values of a column that are looked at for how it is filled
-_WHOLE = r"^-?\d{1,15}$"
 SHOWN = 5
 _SHOWN_LENGTH = 60
 
@@ -55,19 +49,17 @@ class Evidence:
         """The distinct values that my column and one of the lake share."""
         return int(self._shared(segment, segment.tokens.set_of(column)[0])[0].sum())
 
-    def strength(self, match: Match) -> float:
-        """How much the match is worth, between 0 and 1.
-
-        A name that few tables use says what numbers alone cannot: that 1 to 500 are customers on both sides.
-        """
-        query, found = self._column, self._compare(match)
-        numbers = not _NUMBERS.isdisjoint((query.type.kind, found.record.type.kind))
-        cardinality = cardinality_of(query.counts[found.shared], found.theirs)
-        strong = functools.partial(strength, self._weights[found.shared], query.size, cardinality, numbers)
-        worth = strong(self._chance(match.segment, found))
-        if query.name.casefold() == found.record.column.casefold() and not is_made_up(query.name):
-            worth = max(worth, self._rarity_of_name * strong(0.0))
-        return worth
+    def counts(self, segment: OpenSegment, column: int) -> tuple[int, int, int, int, float]:
+        """Of my column and one of the lake: distinct values that both have, rows of mine and theirs that match, rows of
+        the join, and how rare the common values are."""
+        members, counts = segment.tokens.set_of(column)
+        shared, places = self._shared(segment, members)
+        common = int(shared.sum())
+        if not common:
+            return 0, 0, 0, 0, 0.0
+        mine, theirs = self._column.counts[shared], counts[places[shared]].astype(np.int64)
+        rows = int(mine.sum()), int(theirs.sum()), int(mine @ theirs)
+        return common, *rows, float(self.weights[shared].mean())
 
     def hit(self, match: Match, rank: int, score: float) -> Hit:
         segment, query, found = match.segment, self._column, self._compare(match)
@@ -122,45 +114,17 @@ class Evidence:
         return ids, holders
 
     @functools.cached_property
-    def _weights(self) -> Array:
+    def weights(self) -> Array:
         """How informative each of the query's tokens is, over the whole lake, however it is split into segments."""
         holders = sum(self._looked_up(segment)[1] for segment in self._segments)
         columns = sum(segment.tokens.arrays.columns for segment in self._segments)
         weights: Array = rarity(np.maximum(holders, 1), columns)
         return weights
 
-    def _chance(self, segment: OpenSegment, found: _Compared) -> float:
-        common = self._numbers[found.shared]
-        if np.isnan(common).any():
-            return chance_of_codes(found.record.distinct, found.record.max_length)
-        step = -(-len(found.members) // _SAMPLE)
-        theirs = _whole_numbers(segment.tokens.tokens(found.members[::step]))
-        return chance_of_whole_numbers(common, theirs, step)
-
-    @functools.cached_property
-    def _numbers(self) -> Array:
-        return _whole_numbers(self._column.tokens)
-
-    @functools.cached_property
-    def _rarity_of_name(self) -> float:
-        name = self._column.name.casefold()
-        number = sum(
-            pc.sum(pc.equal(pc.utf8_lower(segment.catalog.columns["column"]), name)).as_py() or 0
-            for segment in self._segments
-        )
-        return float(rarity(max(1, number), sum(len(segment.names) for segment in self._segments)))
-
     def _sample(self, chosen: Array) -> tuple[str, ...]:
         places = np.flatnonzero(chosen)
         places = places[np.argsort(-self._column.counts[places], kind="stable")][:SHOWN]
         return tuple(shorten(value) for value in self._column.written.take(places).to_pylist())
-
-
-def _whole_numbers(tokens: pa.Array) -> Array:
-    """The tokens that are whole numbers; NaN for the others."""
-    whole = pc.match_substring_regex(tokens, _WHOLE)
-    numbers: Array = pc.if_else(whole, tokens, "nan").cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers
 
 
 def _only_there(segment: OpenSegment, found: _Compared) -> tuple[str, ...]:

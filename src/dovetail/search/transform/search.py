@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.evidence.strength import POOR, rarity
+from dovetail.evidence.rarity import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
 from dovetail.search.engine import Match
@@ -33,6 +33,7 @@ _LEARNED_FROM = 400  # values on each side that share pieces
 _LONGEST = 80.0  # characters, on average: longer values are prose
 _LEAST_MATCHED = 3
 _LEAST_SHARE = 0.1  # of the smaller column's values: less is chance
+_POOR = 0.2  # of the smaller column's values, with equal ones: less is not worth a line; set by hand
 
 
 def search_transformed(
@@ -117,7 +118,7 @@ def _verified(match: Match, mine: QueryRows, least: tuple[Fraction | None, int])
     threshold, matched = least
     if threshold is None and matched == 1:
         smaller = min(compared.query_size, compared.column_size)
-        return hit if hit.score * compared.query_size >= POOR * smaller else None
+        return hit if hit.score * compared.query_size >= _POOR * smaller else None
     return hit if hit.overlap >= max(matched, (threshold or 0) * hit.query_size) else None
 
 

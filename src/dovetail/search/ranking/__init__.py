@@ -1,0 +1,1 @@
+"""Which tables join best where no column is named: candidates, features, probabilities, reasons."""
