@@ -125,7 +125,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail keys": dovetail("keys", index, "--json").json,
             "dovetail keys --candidates": dovetail("keys", index, "--candidates", "--json").json,
             "dovetail path": dovetail(
-                "path", index, "transport/flights.csv", "transport/planes.parquet", "--json"
+                "path", index, "sport/nba-roster-2021.csv", "sport/nba-teams.csv", "--json"
             ).json,
             "dovetail graph": dovetail("graph", index, "-o", folder / "joins.json", "--json").json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
