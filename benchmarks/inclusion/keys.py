@@ -5,6 +5,9 @@ Takes a folder of databases, each with `tables/*.csv` and a `truth.json` that li
 (`tpchgen-cli csv -s 0.02`). Each database is a lake; then all of them are one, in folders, and with their names before
 those of the files in a single folder. Beside it, the same share for dependencies that only pass the filters, in the
 order of their coverage: MANY's four, and all but that of whole numbers.
+
+The stored models were fitted to the databases of `benchmarks/judgement/fit_keys.py`: what it reports of databases that
+were left out is what counts for these, this program for others.
 """
 
 from __future__ import annotations

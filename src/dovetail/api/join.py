@@ -42,8 +42,9 @@ def join(
     Returns a `JoinResult`: `.frame` has the joined rows as the kind of frame that went in, `.report` how they joined.
 
     `on` names the columns: one name, a pair (left, right), `"left=right"`, or a list of these; `left_on` and `right_on`
-    do the same. Without them, Dovetail looks for the columns whose equal values join best, as `prefer` ranks them; if
-    none are convincing, for a transformation of one table's values into the other's key; and then for similar values.
+    do the same. Without them, equal columns, transformations and similar values compete: the join that a person
+    would most likely accept is made, or none if all are more likely wrong than right; `probability` says how likely it
+    is, `runners_up` what else was considered. `prefer` chooses the equal columns by a property of the joined rows.
     `by` restricts it to one method: `"equal"`, `"transform"`, `"similar"`, `"semantic"`, or a `Transformation`.
 
     With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
@@ -64,7 +65,10 @@ def join(
 
 
 def predicates(*tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
-    """The `k` best sets of columns to join the tables on, best first, with their scores by the preference `prefer`."""
+    """The `k` best sets of columns to join the tables on, best first, with their scores.
+
+    Without `prefer`, of two tables, the score is the probability that a person would accept the join.
+    """
     return named_predicates(_tables(*tables), prefer, k, seconds)
 
 

@@ -13,6 +13,7 @@ _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     yield joined.sentence
     if not len(joined.matches.left):
+        yield from _runner_up_lines(joined, "Considered")
         return
     yield joined.why
     if joined.steps:
@@ -23,6 +24,7 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     for side, values in (("left", joined.unmatched_left), ("right", joined.unmatched_right)):
         if values:
             yield f"Not matched on the {side}: {'; '.join(values)}"
+    yield from _runner_up_lines(joined, "Less likely")
     if explain:
         yield f"SQL:\n{joined.sql or 'No short query gives the same rows.'}"
 
@@ -36,6 +38,11 @@ def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
         yield f"{title}, on the {joined.transformed} table: {texts['words']}"
         for name, label in _LABELS.items() if explain else ():
             yield f"  {label}: {texts[name]}"
+
+
+def _runner_up_lines(joined: JoinResult, title: str) -> Iterator[str]:
+    for other in joined.runners_up:
+        yield f"{title} ({other.probability:.0%}): {other.sentence}."
 
 
 def _step_lines(joined: JoinResult) -> Iterator[str]:

@@ -10,8 +10,7 @@ from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import print_json
 from dovetail.cli.progress import long_question
-
-_MIN_SCORE = 0.3  # less than for keys: who asks for two tables by name wants to see weak links, too
+from dovetail.graph.foreign_keys import LIKELY
 
 
 @click.command("path", short_help="Find how two tables can be joined over others.")
@@ -20,8 +19,8 @@ _MIN_SCORE = 0.3  # less than for keys: who asks for two tables by name wants to
 @click.option("--hops", type=click.IntRange(1, 6), default=3, show_default=True, help="The most joins of a path.")
 @click.option("-k", type=click.IntRange(min=1), default=3, show_default=True, help="How many paths.")
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=_MIN_SCORE, show_default=True,
-    help="The least score of a foreign key on the path.",
+    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True,
+    help="The least probability of a foreign key on the path.",
 )  # fmt: skip
 @json_option
 def path_command(
@@ -43,8 +42,8 @@ def path_command(
         print_json(found.to_dicts())
     elif not found:
         click.echo(
-            f"No path leads from {start} to {end} in {hops} joins. "
-            f"Try --hops {hops + 1}, or --min-score {max(0.0, min_score - 0.1):.1f}."
+            f"No path of likely foreign keys leads from {start} to {end} in {hops} joins. "
+            f"Try --hops {hops + 1}, or --min-score {max(0.0, min_score - 0.2):.1f} for unlikely ones."
         )
     else:
         click.echo("\n\n".join(f"-- {path.score:.2f}  {' – '.join(path.tables)}\n{path.sql()};" for path in found))

@@ -20,18 +20,17 @@ from dovetail.join.request import SECONDS
 @click.option(
     "--prefer",
     type=click.Choice(list(PREFERENCES)),
-    default=DEFAULT,
-    show_default=True,
-    help="What counts as best: " + "; ".join(f"{each.name}: {each.wants}" for each in PREFERENCES.values()) + ".",
+    help="What counts as best; by default, for two files, how likely a person would accept the join, and for more "
+    f"{DEFAULT}. " + "; ".join(f"{each.name}: {each.wants}" for each in PREFERENCES.values()) + ".",
 )
 @click.option("-k", default=5, show_default=True, help="How many predicates to list.")
 @click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search.")
 @json_option
-def predicates_command(files: tuple[str, ...], prefer: str, k: int, seconds: float, as_json: bool) -> int:
-    """List the best predicates for joining two FILES or more on equal values, with their scores by a preference.
+def predicates_command(files: tuple[str, ...], prefer: str | None, k: int, seconds: float, as_json: bool) -> int:
+    """List the best predicates for joining two FILES or more on equal values, with their scores.
 
-    A predicate is a set of pairs of columns whose values must be equal. It includes every pair that is equal in all
-    joined rows anyway. The exit code is 1 if there are no predicates.
+    A predicate is a set of pairs of columns whose values must be equal. With a preference, it includes every pair that is
+    equal in all joined rows anyway. The exit code is 1 if there are no predicates.
 
     \b
     Example:

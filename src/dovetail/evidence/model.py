@@ -41,8 +41,12 @@ class Model:
 
 @cache
 def load_model(name: str, features: tuple[str, ...] = FEATURES) -> Model:
-    """`join`: would a person accept this join? `reference`: does the one side refer to the other? `search`: would a
-    person accept the join with a table that was found in a lake?"""
+    """The stored model of this name, for these features.
+
+    `join_rank` and `join`: which join of two tables would a person accept, and how likely? `search`: the same of a table
+    that was found in a lake. `reference`: does the one column refer to the other? `inclusion` asks that of a pair alone,
+    whatever else a column could refer to.
+    """
     text = resources.files("dovetail.evidence").joinpath(f"{name}.json").read_text(encoding="utf-8")
     stored = json.loads(text)
     unknown = set(stored["weights"]) - set(features)

@@ -28,8 +28,31 @@ from dovetail.indexes.tokens.format import running_sum
 
 _WORD = re.compile(r"ID(?![^\W\d_A-Z]?[A-Z])|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 KEY_WORDS = frozenset(
-    {"id", "key", "no", "nr", "num", "number", "code", "ref", "pk", "fk", "uuid", "name", "the", "of"}
+    {
+        "id",
+        "key",
+        "no",
+        "nr",
+        "num",
+        "number",
+        "code",
+        "ref",
+        "pk",
+        "fk",
+        "uuid",
+        "guid",
+        "rowid",
+        "identifier",
+        "name",
+        "the",
+        "of",
+    }
 )
+ID_WORDS = KEY_WORDS - {"name", "ref", "the", "of"}
+"""Words that say that a column identifies the rows of a table."""
+ROW_WORDS = frozenset({"row", "rowname", "index", "unnamed"})
+"""Words that programs give to a column of row numbers when they write a table: nobody refers to it."""
+
 # Set by hand in Part 5, before the present databases were there.
 _KEY_WORD_WEIGHT = 0.15
 _BEGINNING = 3  # letters
@@ -43,7 +66,7 @@ class Names:
         """`name_of` and `table_of` are positions, one for each column."""
         stems = pa.array([name.rpartition("/")[2].rpartition(".")[0] or name for name in tables], pa.string())
         names, of_tables = number_words((distinct_names, stems))
-        paths = _weighed_by_rarity(number_words((pa.array(list(tables), pa.string()),), lambda _: 1.0)[0])
+        paths = weighed_by_rarity(number_words((pa.array(list(tables), pa.string()),), lambda _: 1.0)[0])
         numbers = (names.totals[name_of], of_tables.totals[table_of], paths.totals[table_of], np.zeros(len(name_of)))
         places = np.zeros((len(name_of), 6), np.int32)
         places[:, :2] = np.stack([table_of, name_of], axis=1)
@@ -123,10 +146,21 @@ def number_words(lists: Iterable[pa.Array], weigh: Callable[[str], float] = word
     return [NameWords(offsets, numbers, by_word) for offsets, numbers in parts]
 
 
-def _weighed_by_rarity(paths: NameWords) -> NameWords:
-    """Words weighed by inverse document frequency; those in the path of every table are dropped."""
-    tables = max(2, len(paths.offsets) - 1)
-    held = np.maximum(np.bincount(paths.numbers, minlength=len(paths.weights)), 1)
-    weights = paths.weights * np.log(tables / held) / np.log(tables)
+def number_paths(paths: Iterable[str]) -> NameWords:
+    """The words of the paths of tables, folders too."""
+    numbering: dict[str, int] = {}
+    found = [sorted({numbering.setdefault(word, len(numbering)) for word in words(path)}) for path in paths]
+    sizes = np.array([len(one) for one in found], np.int64)
+    return NameWords(
+        running_sum(sizes), np.array([number for one in found for number in one], np.int64), np.ones(len(numbering))
+    )
+
+
+def weighed_by_rarity(paths: NameWords, counts: Array | None = None) -> NameWords:
+    """Words weighed by inverse document frequency over the paths that count; those in every path are dropped."""
+    chosen = np.ones(len(paths.offsets) - 1, bool) if counts is None else counts
+    number = max(2, int(np.count_nonzero(chosen)))
+    held = np.bincount(paths.numbers[np.repeat(chosen, np.diff(paths.offsets))], minlength=len(paths.weights))
+    weights = paths.weights * np.log(number / np.maximum(held, 1)) / np.log(number)
     telling = weights[paths.numbers] > 0
     return NameWords(running_sum(telling)[paths.offsets], paths.numbers[telling], weights)

@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.evidence.names import KEY_WORDS, words
 from dovetail.graph.arrow_answer import ArrowAnswer, list_members, named_lists
 from dovetail.graph.composite_keys import NaturalKey
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns
-from dovetail.graph.score import KEY_WORDS, Scorer, words
+from dovetail.graph.score import Scorer
 from dovetail.indexes.tokens.format import running_sum
 
 WEIGHTS = {  # set by hand; only the order of candidates depends on them
@@ -81,7 +82,7 @@ def candidate_keys(
     empty = _reduced(np.maximum, columns.nulls[members], offsets)
     refer = np.array([referring[key] for key in keys], np.int64)
     key_word = np.array([any(word in KEY_WORDS for word in words(n)) for n in columns.distinct_names.to_pylist()], bool)
-    named = np.maximum(scorer.named_after_their_table(members), _NAMED * key_word[columns.name_of[members]])
+    named = np.maximum(scorer.references.named_after_table[members], _NAMED * key_word[columns.name_of[members]])
     parts = {
         "first": np.array(first),
         "referred": refer / (refer + 1),

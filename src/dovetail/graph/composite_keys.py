@@ -8,31 +8,31 @@ whose names have something in common with theirs, are compared together, row by 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dovetail._progress import Progress, silent
+from dovetail._types import Array
+from dovetail.evidence.references import REFERENCE_FEATURES
+from dovetail.evidence.rivals import Contest
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples, TupleOverlap
-from dovetail.graph.score import FEATURES, PARTIAL_POWER, Scorer, weigh
+from dovetail.graph.score import CALLED, DIGITS, Scorer, as_probability, decide_together, inclusion_log_odds
 from dovetail.indexes.tokens.format import running_sum
 
 Pairing = tuple[Columns, Columns]  # dependent and referenced columns, in the same order
 
 COLUMNS_AT_MOST = 3  # of a key: bounds the work
-DIGITS = 4  # of a score: it is compared as it is shown, whatever the rounding errors of its sum
-NEXT_BEST = 0.7  # a column refers to one thing: each further target counts this much less; set by hand
 _ROWS_PER_NULL = 20  # of a key's column, at least
 _NEARLY = 0.99  # of the rows have a combination of their own
 _OPTIONS = 2  # columns tried for each column of a key
-_HALF_EVIDENCE = 5.0  # combinations that count as half of full evidence, as for values
-_OF_SIBLINGS = 0.6
-"""What a score counts where no column of the key is named after its table. Teams are known by `team_id` and `year`; but
-two tables about drivers in races hold the same pairs of ids without one referring to the other."""
+_BITS = 16.0  # that a combination found by chance would be worth: values of several columns hardly ever are
+_SIBLING = 0.5
+"""How far a key is known by its columns where none is named after its table. Teams are known by `team_id` and `year`;
+but two tables about drivers in races hold the same pairs of ids without one referring to the other."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class CompositeForeignKey:
     dependent: Columns
     referenced: Columns
     overlap: TupleOverlap
-    names: float  # the feature
+    called: float  # how far the columns are named after the others
     score: float
 
     @property
@@ -98,13 +98,50 @@ def composite_foreign_keys(
         for pairing, overlap in overlaps.items()
         if overlap.dependent and overlap.common >= query.containment * overlap.dependent
     }
-    seen: Counter[Columns] = Counter()
-    lowered = []
-    for one in _by_score(columns, score_composites(columns, scorer, enough)):
-        dependent = tuple(sorted(one.dependent))
-        lowered.append(replace(one, score=round(one.score * NEXT_BEST ** seen[dependent], DIGITS)))
-        seen[dependent] += 1
-    return _by_score(columns, lowered)
+    if not enough:
+        return []
+    features = composite_features(columns, scorer, enough)
+    scores, _ = decide_together(features, _contest(columns, enough, features))
+    return _by_score(columns, _composites(enough, features, scores))
+
+
+def score_composites(
+    columns: LakeColumns, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
+) -> list[CompositeForeignKey]:
+    """How likely each pairing is a reference, whatever else the columns could refer to; best first."""
+    if not overlaps:
+        return []
+    features = composite_features(columns, scorer, overlaps)
+    scores = np.round(as_probability(inclusion_log_odds(features)), DIGITS)
+    return _by_score(columns, _composites(overlaps, features, scores))
+
+
+def _composites(overlaps: Mapping[Pairing, TupleOverlap], features: Array, scores: Array) -> list[CompositeForeignKey]:
+    return [
+        CompositeForeignKey(*pairing, overlap, called, score)
+        for (pairing, overlap), called, score in zip(
+            overlaps.items(), features[:, CALLED].tolist(), scores.tolist(), strict=True
+        )
+    ]
+
+
+def _contest(columns: LakeColumns, overlaps: Mapping[Pairing, TupleOverlap], features: Array) -> Contest:
+    """Combinations of columns compete like single ones; in which order they are named does not matter."""
+    numbers: dict[Columns, int] = {}
+    names: dict[Columns, int] = {}
+    name_of = columns.name_of
+    ones = [numbers.setdefault(tuple(sorted(one)), len(numbers)) for one, _ in overlaps]
+    others = [numbers.setdefault(tuple(sorted(other)), len(numbers)) for _, other in overlaps]
+    named = [names.setdefault(tuple(sorted(name_of[list(one)].tolist())), len(names)) for one, _ in overlaps]
+    return Contest(
+        np.array(ones),
+        np.array(others),
+        inclusion_log_odds(features),
+        features[:, CALLED],
+        np.array(named),
+        columns.table_of[[other[0] for _, other in overlaps]],
+        np.zeros(len(overlaps)),
+    )
 
 
 def _by_score(columns: LakeColumns, found: list[CompositeForeignKey]) -> list[CompositeForeignKey]:
@@ -131,7 +168,7 @@ def _options(finder: InclusionFinder, scorer: Scorer) -> dict[int, dict[int, lis
     """For each column of a key and each table, the columns of that table that may refer to it, best name first."""
     parts = []
     for pairs in finder:
-        names = scorer.features(pairs)[:, FEATURES.index("names")]
+        names = scorer.called(pairs)
         similar = names > 0
         parts.append((pairs.dependent[similar], pairs.referenced[similar], names[similar]))
     if not parts:
@@ -156,31 +193,35 @@ def _tries(columns: LakeColumns, key: Columns, options: dict[int, dict[int, list
                     yield tried
 
 
-def score_composites(
-    columns: LakeColumns, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
-) -> list[CompositeForeignKey]:
+def composite_features(columns: LakeColumns, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]) -> Array:
     """The mean of the features of its pairs of columns; those about values are of the combinations."""
-    if not overlaps:
-        return []
     offsets = running_sum(np.array([len(dependent) for dependent, _ in overlaps]))
+    first, sizes = offsets[:-1], np.diff(offsets)
     dependent = np.array([column for one, _ in overlaps for column in one])
     referenced = np.array([column for _, other in overlaps for column in other])
     pairs = ColumnPairs(dependent, referenced, np.minimum(columns.distinct[dependent], columns.distinct[referenced]))
-    features = np.add.reduceat(scorer.features(pairs), offsets[:-1], axis=0) / np.diff(offsets)[:, None]
-    mine, theirs, common = np.array([(o.dependent, o.referenced, o.common) for o in overlaps.values()]).T
+    features: Array = np.add.reduceat(scorer.features(pairs), first, axis=0) / sizes[:, None]
+    mine, theirs, common = np.array([(o.dependent, o.referenced, o.common) for o in overlaps.values()], float).T
+    owned = np.maximum.reduceat(scorer.references.named_after_table[referenced], first)
     of_whole = {
-        "surprise": common / (common + _HALF_EVIDENCE),
-        "coverage": common / np.maximum(1, theirs),
-        "key": 1.0,
-        "repeats": np.where(mine < columns.rows[dependent[offsets[:-1]]], 1.0, 0.5),
+        "one_value": mine == 1,
+        "two_values": mine == 2,
+        "size_here": np.log2(1 + mine) / 16,
+        "size_there": np.log2(1 + theirs) / 16,
+        "repeats": 1 - mine / np.maximum(mine, columns.rows[dependent[first]]),
+        "row_number_here": 0.0,
+        "key_here": 0.0,
+        "own_key_here": 0.0,
+        "called_here_key": 0.0,
+        "chance": 0.0,
+        "numbered_there": 0.0,
+        "from_one": 0.0,
+        "known_there": np.maximum(_SIBLING, owned),
+        "contained": common / np.maximum(1, mine),
+        "missing": np.log2(1 + np.maximum(0, mine - common)) / 10,
+        "covered_of_key": 0.0,
+        "bits": np.log2(1 + common * _BITS) / 16,
     }
     for name, values in of_whole.items():
-        features[:, FEATURES.index(name)] = values
-    owned = np.maximum.reduceat(scorer.named_after_their_table(referenced), offsets[:-1])
-    scores = weigh(features) * (common / np.maximum(1, mine)) ** PARTIAL_POWER
-    scores *= _OF_SIBLINGS + (1 - _OF_SIBLINGS) * owned
-    names = features[:, FEATURES.index("names")]
-    return [
-        CompositeForeignKey(*pairing, overlap, name, score)
-        for (pairing, overlap), name, score in zip(overlaps.items(), names.tolist(), scores.tolist(), strict=True)
-    ]
+        features[:, REFERENCE_FEATURES.index(name)] = values
+    return features

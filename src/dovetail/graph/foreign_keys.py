@@ -10,30 +10,34 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.evidence.references import REFERENCE_FEATURES
+from dovetail.evidence.rivals import RIVAL_FEATURES, Contest
 from dovetail.graph.arrow_answer import DEPENDENCY_SCHEMA, ArrowAnswer, list_members, named_lists
-from dovetail.graph.composite_keys import DIGITS, NEXT_BEST, CompositeForeignKey
+from dovetail.graph.composite_keys import CompositeForeignKey
 from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.ranking_kernels import keep_best
-from dovetail.graph.score import FEATURES, PARTIAL_POWER, Scorer, weigh
+from dovetail.graph.score import CALLED, Scorer, decide_together, inclusion_log_odds
 from dovetail.indexes.tokens.format import running_sum
 
 FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
 """Foreign keys are mostly whole numbers, often refer to few of many, and have some errors in real data."""
 
 LIKELY = 0.5
-"""The least score that is shown by default; set by hand."""
+"""The least probability that is shown by default: more likely than not."""
 
-_TARGETS = 3  # columns that a column may refer to
+TARGETS = 6  # that compete for a column; of the true ones of `benchmarks/judgement/fit_keys.py`, 9 in 10 are among them
+_SHOWN = 3  # columns that a column may refer to, at most
 _SAME_NAME = 0.75  # similarity from which on names count as the same
 _SIMILAR_NAME = 0.25
-_NOT_THE_KEY = 0.8  # what a score counts where the referenced column is not the key that its table is known by
-_BY_CHANCE = 0.25  # surprise below which values could match by chance
+_BY_CHANCE = 0.5  # chance from which on a value of another column would be found, too
 _NEAR = 0.25
+_FEW = 2  # values that any column of small numbers has
+_BEATEN = 0.5  # log-odds by which another target is ahead
 _AT_ONCE = 1 << 16  # rows in a batch
 
 # Evidence for a foreign key, as bits.
-SAME_NAME, SIMILAR_NAME, KEY_BY_NAME, BY_CHANCE, REPEATS, NEAR = (1 << bit for bit in range(6))
+SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN = (1 << bit for bit in range(8))
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,35 @@ class ForeignKeyTable:
 def single_foreign_keys(finder: InclusionFinder, scorer: Scorer) -> ForeignKeyTable:
     """For each column the best columns of other tables, or of its own, that it may refer to."""
     columns = finder.columns
-    best = np.full((len(columns), _TARGETS), -1.0)
-    targets = np.zeros((len(columns), _TARGETS), np.int64)
-    overlaps = np.zeros((len(columns), _TARGETS), np.int64)
+    pairs, counts = best_targets(finder, scorer)
+    features = scorer.features(pairs)
+    scores, rivals = decide_together(features, contest_of(columns, scorer, pairs, features))
+    by_score = np.lexsort((columns.rank[pairs.referenced], -scores, pairs.dependent))
+    place = np.empty(len(pairs), np.int64)
+    place[by_score] = np.arange(len(pairs)) - np.searchsorted(pairs.dependent[by_score], pairs.dependent[by_score])
+    order = np.lexsort((columns.rank[pairs.referenced], columns.rank[pairs.dependent], -scores))
+    order = order[place[order] < _SHOWN]
+    dependent, referenced = pairs.dependent[order], pairs.referenced[order]
+    return ForeignKeyTable(
+        np.arange(len(order) + 1),
+        dependent,
+        referenced,
+        finder.sizes[dependent],
+        finder.sizes[referenced],
+        pairs.overlap[order],
+        scores[order],
+        _evidence(columns, pairs, features, rivals)[order],
+        place[order],
+        counts[dependent],
+    )
+
+
+def best_targets(finder: InclusionFinder, scorer: Scorer) -> tuple[ColumnPairs, Array]:
+    """The targets of each column that are best by themselves, one for each table; and how many it has in all."""
+    columns = finder.columns
+    best = np.full((len(columns), TARGETS), -1.0)
+    targets = np.zeros((len(columns), TARGETS), np.int64)
+    overlaps = np.zeros((len(columns), TARGETS), np.int64)
     counts = np.zeros(len(columns), np.int64)
     for pairs in finder:
         keep_best(
@@ -81,49 +111,33 @@ def single_foreign_keys(finder: InclusionFinder, scorer: Scorer) -> ForeignKeyTa
             overlaps, counts,
         )  # fmt: skip
     dependent, places = np.nonzero(best >= 0)
-    pairs = ColumnPairs(dependent, targets[dependent, places], overlaps[dependent, places])
-    features = scorer.features(pairs)
-    _raise_known_keys(columns, pairs, features)
-    scores = weigh(features) * (pairs.overlap / np.maximum(finder.sizes[dependent], 1)) ** PARTIAL_POWER
-    scores *= _NOT_THE_KEY + (1 - _NOT_THE_KEY) * features[:, FEATURES.index("key")]
-    by_score = np.lexsort((columns.rank[pairs.referenced], -scores, dependent))
-    places[by_score] = places  # both are sorted by column: the best target of each comes first again
-    scores[:] = np.round(scores * NEXT_BEST**places, DIGITS)
-    order = np.lexsort((columns.rank[pairs.referenced], columns.rank[pairs.dependent], -scores))
-    return ForeignKeyTable(
-        np.arange(len(order) + 1),
-        dependent[order],
-        pairs.referenced[order],
-        finder.sizes[dependent[order]],
-        finder.sizes[pairs.referenced[order]],
-        pairs.overlap[order],
-        scores[order],
-        _evidence(columns, pairs, features)[order],
-        places[order],
-        counts[dependent[order]],
+    return ColumnPairs(dependent, targets[dependent, places], overlaps[dependent, places]), counts
+
+
+def contest_of(columns: LakeColumns, scorer: Scorer, pairs: ColumnPairs, features: Array) -> Contest:
+    return Contest(
+        pairs.dependent,
+        pairs.referenced,
+        inclusion_log_odds(features),
+        features[:, CALLED],
+        columns.name_of[pairs.dependent],
+        columns.table_of[pairs.referenced],
+        scorer.references.is_own_key[pairs.referenced],
     )
 
 
-def _raise_known_keys(columns: LakeColumns, pairs: ColumnPairs, features: Array) -> None:
-    """A column that others refer to by its name is a key of its table, even where it is not the first one."""
-    outside = columns.table_of[pairs.dependent] != columns.table_of[pairs.referenced]
-    by_name = (features[:, FEATURES.index("names")] >= _SAME_NAME) & outside
-    referring = np.bincount(pairs.referenced[by_name], minlength=len(columns))[pairs.referenced]
-    others = referring - by_name
-    key = FEATURES.index("key")
-    features[:, key] = np.maximum(features[:, key], others / (others + 1))
-
-
-def _evidence(columns: LakeColumns, pairs: ColumnPairs, features: Array) -> Array:
-    said = dict(zip(FEATURES, features.T, strict=True))
+def _evidence(columns: LakeColumns, pairs: ColumnPairs, features: Array, rivals: Array) -> Array:
+    said = dict(zip(REFERENCE_FEATURES, features.T, strict=True)) | dict(zip(RIVAL_FEATURES, rivals.T, strict=True))
     outside = columns.table_of[pairs.dependent] != columns.table_of[pairs.referenced]
     bits = {
-        SAME_NAME: said["names"] >= _SAME_NAME,
-        SIMILAR_NAME: said["names"] >= _SIMILAR_NAME,
-        KEY_BY_NAME: (said["key"] > 0) & ~columns.leading[pairs.referenced],
-        BY_CHANCE: said["surprise"] < _BY_CHANCE,
-        REPEATS: said["repeats"] == 1,
+        SAME_NAME: said["called"] >= _SAME_NAME,
+        SIMILAR_NAME: said["called"] >= _SIMILAR_NAME,
+        KNOWN_KEY: said["known_there"] > 0,
+        BY_CHANCE: said["chance"] >= _BY_CHANCE,
+        REPEATS: said["repeats"] > 0,
         NEAR: (said["near"] > _NEAR) & outside,
+        FEW: columns.distinct[pairs.dependent] <= _FEW,
+        BEATEN: said["beaten"] >= _BEATEN,
     }
     evidence: Array = sum((bit * holds for bit, holds in bits.items()), np.zeros(len(pairs), np.int64))
     return evidence
@@ -134,7 +148,7 @@ def composite_table(columns: LakeColumns, found: Sequence[CompositeForeignKey]) 
     overlaps = np.array(
         [(one.overlap.dependent, one.overlap.referenced, one.overlap.common) for one in found], np.int64
     ).reshape(-1, 3)
-    names = np.array([one.names for one in found])
+    names = np.array([one.called for one in found])
     first = np.array([one.dependent[0] for one in found], np.int64)
     evidence = SAME_NAME * (names >= _SAME_NAME) + SIMILAR_NAME * (names >= _SIMILAR_NAME)
     return ForeignKeyTable(
@@ -189,20 +203,24 @@ class ForeignKeys(ArrowAnswer):
             )
 
     def _reasons(self, part: ForeignKeyTable, place: int) -> list[str]:
-        """What speaks for and against one of them, in the order of the weights."""
+        """What speaks for and against one of them."""
         span = slice(part.offsets[place], part.offsets[place + 1])
         one, other = int(part.dependent[span][0]), int(part.referenced[span][0])
         theirs = ", ".join(self.columns.names[column].as_py() for column in part.referenced[span].tolist())
         several, evidence = span.stop - span.start > 1, int(part.evidence[place])
-        noun = "combinations" if several else "values"
+        noun = "combination" if several else "value"
         common, mine = int(part.common[place]), int(part.mine[place])
-        contained = f"all {mine:,} {noun} occur" if common == mine else f"{common:,} of {mine:,} {noun} occur"
+        contained = f"all {mine:,} {noun}s occur" if common == mine else f"{common:,} of {mine:,} {noun}s occur"
+        if mine == 1:
+            contained = f"its one {noun} occurs"
         reasons = [f"{contained} among its {int(part.theirs[place]):,}", _of_names(evidence, theirs)]
         if several:
             reasons.append(f"{theirs} together are the first key of several columns of its table")
         else:
             reasons.append(_of_key(evidence, bool(self.columns.leading[other]), theirs))
-        if evidence & BY_CHANCE:
+        if evidence & FEW:
+            reasons.append("but so few values prove little")
+        elif evidence & BY_CHANCE:
             reasons.append("but such values could match by chance")
         name = self.columns.names[one].as_py()
         if several:
@@ -217,6 +235,8 @@ class ForeignKeys(ArrowAnswer):
         if part.targets[place] > 1:
             best = "the best" if part.place[place] == 0 else f"number {int(part.place[place]) + 1}"
             reasons.append(f"{best} of {int(part.targets[place]):,} columns with these values")
+        if evidence & BEATEN:
+            reasons.append("but by values and names alone, another fits better")
         return reasons
 
 
@@ -227,6 +247,8 @@ def _of_names(evidence: int, theirs: str) -> str:
 
 
 def _of_key(evidence: int, leading: bool, theirs: str) -> str:
-    if evidence & KEY_BY_NAME:
-        return f"{theirs} repeats no value, and other tables refer to it by its name"
-    return f"{theirs} is {'' if leading else 'not '}the first key of its table"
+    if leading:
+        return f"{theirs} is the first key of its table"
+    if evidence & KNOWN_KEY:
+        return f"{theirs} repeats no value, and by its name it is the key"
+    return f"{theirs} is not the first key of its table"

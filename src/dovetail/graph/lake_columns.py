@@ -18,7 +18,7 @@ from dovetail.indexes.tokens.format import running_sum
 from dovetail.lake.listing import matches
 
 _FIELDS = (
-    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "mean_length", "number_share",
+    "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "mean_length",
 )  # fmt: skip
 _ROWS_PER_NULL = 100  # of a key, at least; arbitrary: forgives the odd value that only looks like a null
 
@@ -47,7 +47,7 @@ class LakeColumns:
         return self._catalog[name].combine_chunks()
 
     def _number(self, name: str) -> Array:
-        numbers: Array = self._field(name).cast(pa.float64() if name in ("mean_length", "number_share") else pa.int64()).to_numpy()
+        numbers: Array = self._field(name).cast(pa.float64() if name == "mean_length" else pa.int64()).to_numpy()
         return numbers
 
     @cached_property
@@ -80,10 +80,6 @@ class LakeColumns:
     @cached_property
     def maximum(self) -> pa.Array:
         return self._field("maximum")
-
-    @cached_property
-    def number_share(self) -> Array:
-        return self._number("number_share")
 
     @cached_property
     def mean_length(self) -> Array:

@@ -43,9 +43,7 @@ class NaryDependencies(ArrowAnswer):
             raise InputError("`nary` finds whole dependencies only; drop `partial`.")
         self._columns = columns
         scorer = Scorer(columns, columns.distinct)
-        rank = columns.rank
-        found = score_composites(columns, scorer, dict(_found(columns, query, most, progress)))
-        self._found = sorted(found, key=lambda one: (-one.score, *rank[[*one.dependent, *one.referenced]].tolist()))
+        self._found = score_composites(columns, scorer, dict(_found(columns, query, most, progress)))
 
     def __len__(self) -> int:
         return len(self._found)
@@ -61,7 +59,7 @@ class NaryDependencies(ArrowAnswer):
             numbers = (
                 [one.containment for one in part],
                 [one.coverage for one in part],
-                [round(one.score, 4) for one in part],
+                [one.score for one in part],
             )
             yield pa.RecordBatch.from_arrays(
                 [

@@ -1,63 +1,72 @@
-"""How likely a dependency is a foreign key, by the evidence that the catalog has of both columns."""
+"""How likely a dependency is a reference: by itself, and among all that a column could refer to."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
 from dovetail._types import Array
 from dovetail.evidence.columns import as_numbers, kinds_of
-from dovetail.evidence.features import Common, Side, features
-from dovetail.evidence.names import Names
+from dovetail.evidence.features import Side
+from dovetail.evidence.model import load_model
+from dovetail.evidence.references import REFERENCE_FEATURES, ColumnNames, LogOdds, References
+from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, share_among_targets
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 
 SCORES_VERSION = 2
 """Part of the name of kept answers: raise it with every change that alters a score, a candidate or their order."""
 
+DIGITS = 4  # of a score: it is compared as it is shown, whatever the rounding errors of its sum
+CALLED = REFERENCE_FEATURES.index("called")
+
 
 class Scorer:
     """Features and probabilities of pairs of columns."""
 
     def __init__(self, columns: LakeColumns, sizes: Array) -> None:
-        self._columns = columns
-        self._names = Names(
-            columns.distinct_names, columns.name_of, columns.table_names.to_pylist(), columns.table_of
-        )
-        self._names.set_keys(np.flatnonzero(columns.leading))
         kinds = kinds_of(columns.kinds.tolist())
-        self._side = Side(
-            columns.rows.astype(np.float64),
-            (columns.rows - columns.nulls).astype(np.float64),
-            sizes.astype(np.float64),
-            kinds,
-            as_numbers(columns.minimum, kinds),
-            as_numbers(columns.maximum, kinds),
-            columns.mean_length,
-            columns.place,
-            columns.leading,
-            self._names.is_generic,
-        )
+        nothing = np.zeros(len(columns))
+        side = Side(
+            columns.rows.astype(np.float64), (columns.rows - columns.nulls).astype(np.float64),
+            sizes.astype(np.float64), kinds, as_numbers(columns.minimum, kinds), as_numbers(columns.maximum, kinds),
+            columns.mean_length, columns.place, columns.leading, nothing,
+        )  # fmt: skip
+        names = ColumnNames(
+            columns.distinct_names.to_pylist(), columns.name_of, columns.table_names.to_pylist(), columns.table_of,
+            columns.alive,
+        )  # fmt: skip
+        self.references = References(side, names, columns.keys)
+
+    @cached_property
+    def _log_odds(self) -> LogOdds:
+        return self.references.log_odds(load_model("inclusion", REFERENCE_FEATURES))
+
+    def scores(self, pairs: ColumnPairs) -> Array:
+        """How likely each pair is a reference, whatever else the column could refer to."""
+        return as_probability(self._log_odds(pairs.dependent, pairs.referenced, pairs.overlap))
+
+    def called(self, pairs: ColumnPairs) -> Array:
+        """How far each column is named after the one that it may refer to, from 0 to 1."""
+        return self.references.feature("called")(pairs.dependent, pairs.referenced, pairs.overlap)
 
     def features(self, pairs: ColumnPairs) -> Array:
-        """One row for each pair, one column for each of `FEATURES`."""
-        here, there = (Side(*(values[places] for values in self._side)) for places in (pairs.dependent, pairs.referenced))
-        common = pairs.overlap.astype(np.float64)
-        matched = here.filled * common / np.maximum(here.distinct, 1)
-        matched_there = there.filled * common / np.maximum(there.distinct, 1)
-        joined = matched * there.filled / np.maximum(there.distinct, 1)
-        called, near = self._names.compare(pairs.dependent, pairs.referenced)
-        same = self._columns.name_of[pairs.dependent] == self._columns.name_of[pairs.referenced]
-        own = self._columns.table_of[pairs.dependent] == self._columns.table_of[pairs.referenced]
-        nothing = np.zeros(len(pairs))
-        return features(
-            here,
-            there,
-            Common(
-                common, matched, matched_there, joined, called, same, nothing + 1, nothing + np.nan, nothing, nothing,
-                nothing, nothing, near, own,
-            ),
-        )  # fmt: skip
+        """One row for each pair, one column for each of `REFERENCE_FEATURES`."""
+        return self.references.features(pairs.dependent, pairs.referenced, pairs.overlap)
 
-    def named_after_their_table(self, columns: Array) -> Array:
-        """How similar the name of each of these columns is to the name of its table, from 0 to 1."""
-        return self._names.named_after_their_table(columns)
+
+def as_probability(log_odds: Array) -> Array:
+    return 1.0 / (1.0 + np.exp(-log_odds))
+
+
+def inclusion_log_odds(features: Array) -> Array:
+    return load_model("inclusion", REFERENCE_FEATURES).log_odds(features)
+
+
+def decide_together(features: Array, contest: Contest) -> tuple[Array, Array]:
+    """How likely each is a reference, given all; and what its rivals say, a column for each of `RIVAL_FEATURES`."""
+    rivals = rival_features(contest)
+    model = load_model("reference", (*REFERENCE_FEATURES, *RIVAL_FEATURES))
+    probability = model.probability(np.concatenate([features, rivals], axis=1))
+    return np.round(share_among_targets(contest.ones, probability), DIGITS), rivals

@@ -1,7 +1,6 @@
 """Joins two tables by the method and columns that are named, or else by those that the values suggest.
 
-Equal columns come first. If they are not convincing: a transformation of one table's values into the other's key, with
-similarity for the rows that it leaves; or similarity alone.
+What the values suggest is a competition of all methods (compete.py); a preference chooses among equal columns alone.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
+from dovetail.join.compete import Judged, compete, why, why_nothing
 from dovetail.join.execute import execute
-from dovetail.join.keys import SIMILAR, TextRows, equal_keys, no_keys, similar_keys, transformed_keys, with_similar
+from dovetail.join.judge import LIKELY
+from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
@@ -26,9 +27,7 @@ from dovetail.transform.composite import discover_composite
 from dovetail.transform.discover import discover
 from dovetail.transform.transformation import Transformation
 
-# Chosen while looking at the development databases (docs/benchmarks.md says how far they carry).
-_LEAST_SIMILAR = 0.3  # of the source's values, where nothing but similarity joins two tables and nobody asked for it
-_LEAST_EQUAL = 0.3  # of the rows of one table, where they neither show a key nor cover both tables
+_NOTHING_EQUAL = "No columns have a value in common."
 
 Texts = dict[str, list[str | None]]
 
@@ -67,25 +66,34 @@ class _Join:
         return pairs
 
     def _chosen(self) -> JoinResult:
-        """The method that the values suggest."""
-        found = named_predicates([self.left, self.right], self.request.prefer, 1, self.request.seconds)
-        best = found[0] if len(found) else None
-        convincing = best is not None and best.is_convincing
-        if best and (self.request.by or self.request.prefer or (convincing and not self._multiplies(best))):
-            return self._predicate(found, best)
-        if self.request.by is None:
-            answer = self._written_differently(best)
-            if len(answer.matches.left) or best is None or not (convincing or max(best.shares) >= _LEAST_EQUAL):
-                return answer
-        return self._predicate(found, best) if best else self._nothing("equal", "No columns have a value in common.")
+        """By the columns and the method that a person would most likely accept; or not at all."""
+        if self.request.prefer:
+            found = named_predicates([self.left, self.right], self.request.prefer, 1, self.request.seconds)
+            return self._predicate(found, found[0]) if len(found) else self._nothing("equal", _NOTHING_EQUAL)
+        by = "equal" if self.request.by == "equal" else None
+        choice = compete(self.left, self.right, self._deadline, by)
+        best = next((each for each in choice.judged if not self._multiplies(each)), choice.best)
+        others = choice.runners_up(best)
+        if best is None or (by is None and best.probability < LIKELY):
+            result = self._nothing("equal", why_nothing(choice))
+            return replace(result, runners_up=choice.runners_up(None), complete=choice.complete)
+        candidate = best.candidate
+        keys = candidate.keys()
+        way = candidate.way
+        made_by = "equal" if way is not None and way.is_identity else candidate.by
+        result = execute(self.left, self.right, keys, self.request, made_by, candidate.columns)
+        return replace(
+            result, why=why(best, self.left, self.right), transformation=None if made_by == "equal" else way,
+            probability=best.probability, runners_up=others, complete=choice.complete,
+        )  # fmt: skip
 
-    def _multiplies(self, best: NamedPredicate) -> bool:
-        """Whether it would be refused for giving many rows for each; then another method may do better."""
-        return best.joined.rows > self.request.max_growth * max(best.joined.sizes)
+    def _multiplies(self, judged: Judged) -> bool:
+        """Whether it would be refused for giving many rows for each."""
+        return judged.candidate.joined > self.request.max_growth * max(self.left.rows, self.right.rows)
 
     def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
         pairs = [(pair.left, pair.right) for pair in best.pairs]
-        why = _why_equal(best, found.prefer if self.request.prefer else None)
+        why = _why_equal(best, found.prefer)
         if not found.complete:
             why += f" The search stopped after {self.request.seconds:g} seconds; there may be better columns."
         result = self._equal(pairs, why)
@@ -94,30 +102,6 @@ class _Join:
     def _equal(self, pairs: list[Pair], why: str) -> JoinResult:
         keys = equal_keys(self.left, self.right, pairs)
         return replace(execute(self.left, self.right, keys, self.request, "equal", _columns(pairs)), why=why)
-
-    def _written_differently(self, best: NamedPredicate | None) -> JoinResult:
-        """By a transformation, with similarity for the rows that it leaves; or by similarity alone."""
-        way = self._learned(None)
-        if way is None:
-            return self._similar(None, _LEAST_SIMILAR)
-        keys = transformed_keys(self.left, self.right, way)
-        source, target = (self.right, self.left) if way.reversed else (self.left, self.right)
-        made = way.programs[0].apply({name: source.values(name) for name in way.programs[0].columns})
-        raw = source.values(way.columns[0])
-        values = [value or text for value, text in zip(made, raw, strict=True)]
-        wanted = target.values(way.target)
-        keys = with_similar(keys, values, wanted if way.key is None else way.key.apply({way.target: wanted}))
-        columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
-        by = "equal" if way.is_identity else "transform"
-        result = execute(self.left, self.right, keys, self.request, by, columns)
-        equal = "No values are equal"
-        if best:
-            rows = max(best.joined.matched)
-            equal = f"Equal values match {rows:,} {'row' if rows == 1 else 'rows'} ({best})"
-        key = "this key" if way.is_identity else "the transformation"
-        matches = "and similar values match" if result.pairs_by(SIMILAR) else "matches"
-        why = f"{equal}; {key} {matches} {max(result.matched):,} rows."
-        return replace(result, why=why, transformation=None if way.is_identity else way)
 
     def _learned(self, on: list[Pair] | None) -> Transformation | None:
         names = (self.left.names, self.right.names) if on is None else _columns(on)
@@ -134,13 +118,13 @@ class _Join:
         result = execute(self.left, self.right, keys, self.request, "transform", columns)
         return replace(result, why=why, transformation=way)
 
-    def _similar(self, on: list[Pair] | None, least: float = 0.0) -> JoinResult:
-        """By similarity alone; nothing joins if less than the share `least` of the source's values has a match."""
+    def _similar(self, on: list[Pair] | None) -> JoinResult:
+        """By similarity alone."""
         texts = [
             {name: table.values(name) for name in table.names if named or table.column(name).is_text}
             for table, named in ((self.left, on), (self.right, on))
         ]
-        compared = choose_columns(*texts) if on is None else _as_compared(texts, on)
+        compared = choose_columns(texts[0], texts[1]) if on is None else _as_compared(texts, on)
         if compared is None:
             return self._nothing("similar", "No text columns correspond.")
         source, target = texts[::-1] if compared.reversed else texts
@@ -148,15 +132,9 @@ class _Join:
         values = TextRows.of_rows(together(source, compared.source), blocks[0])
         keys = TextRows.of_rows(together(target, compared.target), blocks[1])
         found = similar_keys(values, keys, int(compared.reversed), self.request.min_similarity, self.request.one_to_one)
-        matched = len(set(values.codes[found.of_source >= 0].tolist()))
-        if matched < least * len(values.texts):
-            return self._nothing("similar", "There are no equal, transformed or similar values.")
         columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-        why = "The method was given."
-        if self.request.by is None:
-            values_matched = f"{matched:,} of {len(values.texts):,} values are similar to one on the other side"
-            why = f"No equal columns and no transformation join enough rows; {values_matched}."
-        return replace(execute(self.left, self.right, found, self.request, "similar", columns), why=why)
+        result = execute(self.left, self.right, found, self.request, "similar", columns)
+        return replace(result, why="The method was given.")
 
     def _blocks(self, turned: bool) -> tuple[Array | None, Array | None]:
         """The number of the block of each row of the source and of the target: only rows of one block join."""
@@ -193,14 +171,5 @@ def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
 
 
-def _why_equal(best: NamedPredicate, prefer: str | None) -> str:
-    """The numbers that decided."""
-    if prefer:
-        return f"These columns score best by {prefer}: {best.score:g}."
-    (mine, theirs), (left, right) = best.joined.matched, best.joined.sizes
-    rows = f"{mine:,} of {left:,} rows on the left and {theirs:,} of {right:,} on the right have a match"
-    if best.is_key:
-        return f"One side is a key: {rows}."
-    if best.is_convincing:
-        return f"Nearly all rows match: {rows}."
-    return f"No other columns match more: {rows}."
+def _why_equal(best: NamedPredicate, prefer: str) -> str:
+    return f"These columns score best by {prefer}: {best.score:g}."

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 
 from dovetail._types import Array
 from dovetail.catalog.profile import count_values
+from dovetail.join.best_predicate.kernels import rows_by_code
+from dovetail.join.kernels import matches
 from dovetail.normalise import decide, normalise
 from dovetail.similar.matching import similar_pairs
 from dovetail.tables.column_names import Pair
@@ -171,6 +173,13 @@ def with_similar(before: JoinKeys, values: Sequence[str | None], keys: Sequence[
     assert before.origin is not None
     origin = np.where(joined, before.origin, SIMILAR).astype(np.int8)
     return before.with_source(codes, origin, np.where(joined, 1.0, score[waiting.codes]))
+
+
+def joined_rows(keys: JoinKeys) -> tuple[Array, Array]:
+    """The pairs of rows with the same key, by left row and then by right row."""
+    counts = [np.bincount(codes[codes >= 0], minlength=keys.size) for codes in (keys.left, keys.right)]
+    starts = np.concatenate([[0], np.cumsum(counts[1])])
+    return matches(keys.left, starts, rows_by_code(keys.right, keys.size), int(counts[0] @ counts[1]))
 
 
 def _common_codes(left: InputColumn, right: InputColumn) -> tuple[Array, Array, int]:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dovetail._text import table_lines
 from dovetail._types import Array
+from dovetail.join.compete import Judged
 from dovetail.join.kernels import with_unmatched
 from dovetail.join.keys import EQUAL, ORIGINS, SIMILAR, TRANSFORMED
 from dovetail.join.request import SUFFIX
@@ -59,6 +60,8 @@ class JoinResult:
     by: str  # the method: equal, transform, similar or semantic
     matched: tuple[int, int]  # rows of either table with a match
     why: str = ""
+    probability: float | None = None  # that a person would accept it; None if the columns or the method were named
+    runners_up: tuple[Judged, ...] = ()  # other ways to join, and how likely they are
     transformation: Transformation | None = None  # learned or given; None for other methods
     prefer: str | None = None
     score: float | None = None  # of the columns, by the preference
@@ -232,6 +235,8 @@ class JoinResult:
             "left_columns": list(self.left_columns),
             "right_columns": list(self.right_columns),
             "why": self.why,
+            "probability": None if self.probability is None else round(self.probability, 4),
+            "runners_up": [each.to_dict() for each in self.runners_up],
             "rows": self.rows,
             "pairs": pairs,
             "equal_pairs": self.pairs_by(EQUAL),

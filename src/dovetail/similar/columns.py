@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dovetail._deadline import Deadline
 from dovetail.similar.matching import similar_pairs
 from dovetail.similar.texts import words_of
 from dovetail.transform.discover import likely_columns
@@ -34,20 +35,22 @@ class ComparedColumns:
     reversed: bool  # the right table is the source
 
 
-def choose_columns(left: Columns, right: Columns) -> ComparedColumns | None:
+def choose_columns(left: Columns, right: Columns, deadline: Deadline | None = None) -> ComparedColumns | None:
     """The columns that join most, of those that are nearly keys alone or together; None where none correspond."""
     smaller_first = _rows(left) <= _rows(right)
     few, many = (left, right) if smaller_first else (right, left)
     pairs = corresponding(few, many)
     single = [pair for pair in pairs if _is_key(few[pair[0]]) or _is_key(many[pair[1]])]
-    likely = likely_columns(few, many)
+    likely = likely_columns(few, many, deadline)
     if likely and likely not in single:
         single.append(likely)
     ways = [pairs] * (len(pairs) > 1) + [[pair] for pair in single]
     if not ways:
         return None
     samples = sampled_rows(few, many)
-    joined = [_joined(*samples, way) for way in ways] if len(ways) > 1 else [1]
+    joined = [_joined(*samples, ways[0])] if len(ways) > 1 else [1]
+    for way in ways[1:]:
+        joined.append(0 if deadline is not None and deadline.is_over else _joined(*samples, way))
     best = 0 if joined[0] >= max(joined) * _AS_GOOD else joined.index(max(joined))
     mine, theirs = tuple(a for a, _ in ways[best]), tuple(b for _, b in ways[best])
     if has_keys(few, mine, many, theirs):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import pieces
-from dovetail.transform.discover import Discovery, discover
+from dovetail.transform.discover import Discovery, discover, without_documents
 from dovetail.transform.program import Extract, Program
 
 Columns = Mapping[str, Sequence[str | None]]
@@ -22,7 +22,10 @@ _LEAST_MATCHED = 0.5  # of the rows of the smaller table: with both sides cut, l
 
 def discover_composite(left: Columns, right: Columns, deadline: Deadline | None = None) -> Discovery | None:
     """The program that makes a part of a composite key, if it joins half of the smaller table."""
+    left, right = without_documents(left), without_documents(right)
     for turned, source, target in ((False, left, right), (True, right, left)):
+        if deadline is not None and deadline.is_over:
+            break
         parts = {f"{number}": extract for number, extract in enumerate(_parts(target))}
         widened = {name: _made(extract, target) for name, extract in parts.items()}
         found = discover(source, widened, deadline=deadline) if parts else None

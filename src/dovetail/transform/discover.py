@@ -25,6 +25,9 @@ _LEAST_COVERAGE = 0.1  # of the smaller table's keys: less may be chance
 _NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
 _SIMPLE_COST = 1.3  # a program of one plain step is accepted as soon as it makes its examples
 MOST_PROGRAMS = 6
+_LONGEST = 250
+"""Characters of a value that is part of a key: longer ones are documents, and learning looks at all their parts, whose
+number grows with the square. Arbitrary, several times the longest key of the Auto-Join and TDE sets."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +67,15 @@ def discover(
 
     Nothing new is tried after the deadline.
     """
-    directions = _directions(left, right)
+    directions = _directions(without_documents(left), without_documents(right))
     chosen: tuple[float, Direction, ColumnMatch, Learned] | None = None
-    for direction, group in itertools.chain(_groups(directions), _joint_groups(directions)):
-        if deadline is not None and deadline.is_over:
+    for direction, group in itertools.chain(_groups(directions, deadline), _joint_groups(directions)):
+        if _is_over(deadline):
             break
         if group.weight == 0.0 and chosen and chosen[0] >= _GOOD:
             break
         coverage = _coverage(direction, group.target)
-        found = _best_program(direction, group, coverage)
+        found = _best_program(direction, group, coverage, deadline)
         if found is None:
             continue
         score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
@@ -86,15 +89,30 @@ def discover(
     coverage = _coverage(direction, group.target)
     if coverage.share(found.program) < _LEAST_COVERAGE:
         return None
-    programs = _with_more(direction, group, coverage, found.program, most_programs)
+    programs = _with_more(direction, group, coverage, found.program, most_programs, deadline)
     return Discovery(programs, group.source, group.target, direction.reversed)
 
 
-def likely_columns(left: Columns, right: Columns) -> tuple[str, str] | None:
+def _is_over(deadline: Deadline | None) -> bool:
+    return deadline is not None and deadline.is_over
+
+
+def likely_columns(left: Columns, right: Columns, deadline: Deadline | None = None) -> tuple[str, str] | None:
     """The two columns whose q-grams match best, at least one of them nearly a key."""
-    for direction, group in _groups(_directions(left, right), SampledTable.key_columns):
+    directions = _directions(without_documents(left), without_documents(right))
+    for direction, group in _groups(directions, deadline, SampledTable.key_columns):
         return (group.target, group.source) if direction.reversed else (group.source, group.target)
     return None
+
+
+def without_documents(table: Columns) -> Columns:
+    """With null for values that are too long to be part of a key."""
+    return {
+        name: [None if text and len(text) > _LONGEST else text for text in column]
+        if any(text and len(text) > _LONGEST for text in column)
+        else column
+        for name, column in table.items()
+    }
 
 
 def _directions(left: Columns, right: Columns) -> list[Direction]:
@@ -122,7 +140,9 @@ def _coverage(direction: Direction, key: str) -> Coverage:
 
 
 def _groups(
-    directions: Sequence[Direction], columns: Callable[[SampledTable], list[str]] | None = None
+    directions: Sequence[Direction],
+    deadline: Deadline | None,
+    columns: Callable[[SampledTable], list[str]] | None = None,
 ) -> Iterator[tuple[Direction, ColumnMatch]]:
     """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
     found = []
@@ -130,6 +150,8 @@ def _groups(
         for key in direction.target.key_columns():
             target = direction.target.values(key)
             for column in direction.source.columns if columns is None else columns(direction.source):
+                if _is_over(deadline):
+                    break
                 source = direction.source.values(column)
                 if source.texts and target.texts:
                     group = match(source, target)
@@ -155,7 +177,9 @@ def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, 
                     yield direction, group
 
 
-def _best_program(direction: Direction, group: ColumnMatch, coverage: Coverage) -> Learned | None:
+def _best_program(
+    direction: Direction, group: ColumnMatch, coverage: Coverage, deadline: Deadline | None
+) -> Learned | None:
     """The program with the best coverage, of those that the group's example sets teach.
 
     From the matched column alone if that does well, otherwise from whole rows too.
@@ -167,6 +191,8 @@ def _best_program(direction: Direction, group: ColumnMatch, coverage: Coverage) 
         if best and best[0] >= _GOOD:
             break
         for pairs in _example_sets(group.pairs):
+            if _is_over(deadline):
+                break
             examples = [_example(direction, group, pair) for pair in pairs]
             found = (
                 learn_piece(examples[0], group.source) if len(pairs) == 1 else learn(examples, group.source, columns)
@@ -228,11 +254,16 @@ def _refined(found: Learned, coverage: Coverage) -> Learned:
 
 
 def _with_more(
-    direction: Direction, group: ColumnMatch, coverage: Coverage, first: Program, most: int
+    direction: Direction,
+    group: ColumnMatch,
+    coverage: Coverage,
+    first: Program,
+    most: int,
+    deadline: Deadline | None,
 ) -> tuple[Program, ...]:
     """Further programs on the rows that those so far leave, as long as each adds keys of its own."""
     programs = [first]
-    while len(programs) < most:
+    while len(programs) < most and not _is_over(deadline):
         source, target = coverage.left(programs)
         if not (source.rows and target.rows):
             break
@@ -244,7 +275,7 @@ def _with_more(
             if not (values[0].texts and values[1].texts):
                 continue
             again = match(*values)
-            found = _best_program(Direction(source, target, direction.reversed), again, rest)
+            found = _best_program(Direction(source, target, direction.reversed), again, rest, deadline)
             if found is not None:
                 gain = len(rest.reached([found.program]))
                 if gain > 1 and (best is None or gain > best[0]):

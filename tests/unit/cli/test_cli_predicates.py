@@ -28,9 +28,12 @@ def test_predicates(files):
         ["2", "5", "flag", "=", "flag"],
         ["2", "3", "id", "=", "client"],
     ]
-    found = dovetail("predicates", *files[:2], "--json").json
+    found = dovetail("predicates", *files[:2], "--prefer", "key", "--json").json
     assert found["predicates"][0]["pairs"] == [{"left": "id", "right": "client", "left_table": 0, "right_table": 1}]
     assert (found["predicates"][0]["joined_rows"], found["prefer"], found["complete"]) == (3, "key", True)
+    likely = dovetail("predicates", *files[:2], "--json").json
+    assert likely["prefer"] == "probability"
+    assert all(0 <= each["score"] <= 1 for each in likely["predicates"])
 
 
 def test_nothing_to_join_on(files, tmp_path):

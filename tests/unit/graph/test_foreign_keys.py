@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail.evidence.names import words
+from dovetail.evidence.reference_kernels import PAIR_FEATURES, reference_pairs
+from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
-from dovetail.graph.score import WEIGHTS, Scorer, word_weight, words
+from dovetail.graph.score import CALLED, Scorer, as_probability, inclusion_log_odds
 
 
 def ends(row) -> tuple[str, ...]:
@@ -22,7 +25,8 @@ def test_the_foreign_keys_of_a_shop_come_first(shop):
         ("orders.csv", "customer_id", "customers.csv", "customer_id"),
         ("customers.csv", "country", "countries.csv", "code"),
     }
-    assert all(row["score"] < rows[1]["score"] - 0.1 for row in rows[2:]), "what only looks so is far behind"
+    assert all(row["score"] > 0.9 for row in rows[:2])
+    assert all(row["score"] < 0.5 for row in rows[2:]), "what only looks so is unlikely"
 
 
 def test_reasons_say_what_a_person_can_check(shop):
@@ -107,10 +111,6 @@ def test_words_of_names(name, found):
     assert words(name) == found
 
 
-def test_weights_are_a_whole():
-    assert sum(WEIGHTS.values()) == pytest.approx(1)
-
-
 def test_a_column_refers_to_one_column_of_a_table(lake_of):
     lake = lake_of(
         {
@@ -145,13 +145,14 @@ def test_a_key_that_others_refer_to_by_name(lake_of):
     among = score(lake_of(files | few | more, folder="among"))
     assert among[0] > alone[0] + 0.1
     assert "login is not the first key of its table" in alone[1]
-    assert "login repeats no value, and other tables refer to it by its name" in among[1]
+    assert "login repeats no value, and by its name it is the key" in among[1]
 
 
 def test_key_candidates_of_a_shop(shop):
     rows = shop.keys().to_dicts()
-    assert [(row["table"], row["columns"]) for row in rows[:2]] == [
+    assert [(row["table"], row["columns"]) for row in rows[:3]] == [
         ("customers.csv", ["customer_id"]),
+        ("orders.csv", ["order_id"]),
         ("countries.csv", ["code"]),
     ]
     assert rows[0]["reasons"] == [
@@ -171,27 +172,92 @@ def test_key_candidates_of_several_columns(lake_of):
     assert row["reasons"][0] == f"{len(TEAMS)} rows, each with a combination of its own"
 
 
-def test_names_by_marks_equal_names_by_sets(shop):
-    """The kernel marks words and counts; here they are sets, and all pairs of columns are compared."""
+def numbered(name: str, rows: int, *more: tuple[str, int]) -> str:
+    """A table whose key is 1, 2, 3, …, with columns of smaller numbers."""
+    head = ",".join([name, "label", *(column for column, _ in more)])
+    lines = (
+        ",".join([str(n), f"{name} {n} of all", *(str(n * 7 % most + 1) for _, most in more)])
+        for n in range(1, rows + 1)
+    )
+    return "\n".join([head, *lines]) + "\n"
+
+
+def best_target(lake, table: str, column: str) -> tuple[str, str, float]:
+    rows = [row for row in lake.foreign_keys(min_score=0).to_dicts() if ends(row)[:2] == (table, column)]
+    return (*ends(rows[0])[2:], rows[0]["score"])
+
+
+def test_names_decide_where_all_ids_are_small_numbers(lake_of):
+    """The tables share a prefix, words are written together, and ids do not come first."""
+    lake = lake_of(
+        {
+            "dcim_site.csv": numbered("id", 30),
+            "dcim_devicetype.csv": numbered("id", 25),
+            "dcim_device.csv": numbered("id", 60, ("site_id", 20), ("device_type_id", 19)),
+            "dcim_rack.csv": numbered("id", 40, ("site_id", 20)),
+            "auth_department.csv": numbered("id", 21),
+            "auth_user.csv": numbered("id", 50, ("dep_id", 18)),
+        }
+    )
+    assert best_target(lake, "dcim_device.csv", "site_id")[:2] == ("dcim_site.csv", "id")
+    assert best_target(lake, "dcim_device.csv", "device_type_id")[:2] == ("dcim_devicetype.csv", "id")
+    assert best_target(lake, "auth_user.csv", "dep_id")[:2] == ("auth_department.csv", "id")
+
+
+def test_nobody_refers_to_row_numbers(lake_of):
+    lake = lake_of(
+        {
+            "wages.csv": numbered("rownames", 90),
+            "crimes.csv": numbered("rownames", 70, ("wage", 60)),
+            "years.csv": numbered("rownames", 80, ("wage", 50)),
+        }
+    )
+    rows = [row for row in lake.foreign_keys(min_score=0).to_dicts() if ends(row)[3] == "rownames"]
+    assert rows
+    assert all(row["score"] < 0.1 for row in rows)
+
+
+def test_a_column_refers_to_one_thing(lake_of):
+    values = [f"k{n}" for n in range(30)]
+    table = "code,more{0}\n" + "".join(f"{value},{{0}} of {value}\n" for value in values)
+    files = {f"codes{n}.csv": table.format(n) for n in range(3)}
+    lake = lake_of(files | {"uses.csv": "n,code\n" + "".join(f"u{n},{values[n % 30]}\n" for n in range(90))})
+    scores = [row["score"] for row in lake.foreign_keys(min_score=0).to_dicts() if ends(row)[0] == "uses.csv"]
+    assert len(scores) == 3
+    assert sum(scores) <= 1.001
+
+
+def test_paths_use_likely_keys_only(lake_of):
+    """Tennis players and currencies have a column of hands and symbols in common, by chance."""
+    lake = lake_of(
+        {
+            "players.csv": "player,hand\n" + "".join(f"Player {n},{'RLU'[n % 3]}\n" for n in range(60)),
+            "currencies.csv": "symbol,currency\n" + "".join(f"{c},Money of {c}\n" for c in "RLUKZ"),
+        }
+    )
+    assert lake.foreign_keys(min_score=0).to_dicts(), "there is a dependency"
+    assert not lake.graph().paths("players.csv", "currencies.csv")
+
+
+def test_kernel_equals_its_plain_form(shop):
+    """All pairs of columns, by features and by log-odds."""
     columns = LakeColumns(shop.segments)
-    number = len(columns)
-    one, other = (array.ravel() for array in np.indices((number, number)))
-    found = Scorer(columns, columns.distinct).features(ColumnPairs(one, other, np.ones(len(one), np.int64)))[:, 0]
+    one, other = (array.ravel() for array in np.indices((len(columns), len(columns))))
+    scorer = Scorer(columns, columns.distinct)
+    pairs = ColumnPairs(one, other, np.minimum(columns.distinct[one], columns.distinct[other]))
+    features = scorer.features(pairs)
+    assert features.shape == (len(one), len(REFERENCE_FEATURES))
+    assert scorer.scores(pairs) == pytest.approx(as_probability(inclusion_log_odds(features)))
+    assert scorer.called(pairs) == pytest.approx(features[:, CALLED])
+    compiled, plain = scorer.features(pairs), _plain(scorer, pairs)
+    assert plain == pytest.approx(compiled)
 
-    def weights(name: str) -> dict[str, float]:
-        parts = [(p, s * word_weight(w)) for w in words(name) for p, s in ((w, 0.6), (w[:3] + "…", 0.4))]
-        return dict(parts)
 
-    def told(name: str, theirs: str, table: str) -> float:
-        mine, column, home = weights(name), weights(theirs), weights(table)
-        same = sum(mine[w] for w in mine.keys() & column.keys())
-        every = sum((mine | column).values())
-        union = sum(mine[w] for w in mine.keys() & (column.keys() | home.keys()))
-        of_table = sum(mine[w] for w in mine.keys() & home.keys())
-        return max(same / every * min(1, same), union / sum(mine.values()) * of_table / sum(home.values()))
-
-    names = columns.names.to_pylist()
-    tables = [columns.table_names[int(t)].as_py().removesuffix(".csv") for t in columns.table_of]
-    for place, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
-        at_home = told(names[a], "", tables[a]) if columns.leading[a] else 0.0
-        assert found[place] == pytest.approx(max(0.0, told(names[a], names[b], tables[b]) - at_home)), (a, b)
+def _plain(scorer: Scorer, pairs: ColumnPairs) -> np.ndarray:
+    columns = scorer.references.feature("called").columns
+    rows = np.empty((len(pairs), len(PAIR_FEATURES)))
+    nothing = np.zeros(len(columns.numbers))
+    reference_pairs.py_func(
+        pairs.dependent, pairs.referenced, pairs.overlap, columns, np.zeros(len(PAIR_FEATURES)), nothing, nothing, rows
+    )
+    return np.concatenate([scorer.features(pairs)[:, : -len(PAIR_FEATURES)], rows], axis=1)

@@ -21,15 +21,15 @@ def test_a_part_of_numbers_of_different_lengths_is_none():
 
 
 def test_equal_codes_convince_though_most_have_no_partner():
-    left = {"id": [str(number) for number in range(200)]}
+    left = {"plane_id": [f"K{number:04}" for number in range(200)]}
     right = {
         "no": [str(5000 + number) for number in range(90)],
-        "id": [str(4 * number + number % 3) for number in range(90)],
+        "plane_id": [f"K{4 * number + number % 3:04}" for number in range(90)],
     }
     joined = dovetail.join(left, right)
-    shared = set(left["id"]) & set(right["id"])
+    shared = set(left["plane_id"]) & set(right["plane_id"])
     assert joined.by == "equal"
-    assert joined.on == (("id", "id"),)
+    assert joined.on == (("plane_id", "plane_id"),)
     assert joined.matched_left == len(shared)
 
 

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow.compute as pc
-
+from dovetail._deadline import Deadline
 from dovetail._text import table_lines
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.coding import code_tables
-from dovetail.join.best_predicate.scores import DEFAULT, MOST_MATCH, PREFERENCES, Joined
-from dovetail.join.best_predicate.search import Predicate, best_predicates
+from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES, Joined
+from dovetail.join.best_predicate.search import best_predicates
+from dovetail.join.compete import compete
 from dovetail.join.request import SECONDS
 from dovetail.results import html_table
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_table import InputTable
 
-_MOST_ARE_CODES = 0.9
+PROBABILITY = "probability"
+"""The name of the score where no preference is given: how likely a person would accept the join."""
+_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,6 @@ class NamedPredicate:
     pairs: tuple[ColumnPair, ...]
     score: float
     joined: Joined
-    of_codes: bool  # a column has numbers or codes, which have one spelling
 
     def __str__(self) -> str:
         return self.written(("left", "right"))
@@ -52,20 +53,6 @@ class NamedPredicate:
         return " and ".join(
             f"{tables[pair.left_table]}.{pair.left} = {tables[pair.right_table]}.{pair.right}" for pair in self.pairs
         )
-
-    @property
-    def shares(self) -> list[float]:
-        """The share of the rows of each table with a match."""
-        return [mine / size for mine, size in zip(self.joined.matched, self.joined.sizes, strict=True)]
-
-    @property
-    def is_convincing(self) -> bool:
-        """Whether the evidence is enough to rule out chance (docs/algorithms/schemaless.md)."""
-        return self.is_key or min(self.shares) >= MOST_MATCH
-
-    @property
-    def is_key(self) -> bool:
-        return self.joined.is_likely_key if self.of_codes else self.joined.keyness == 1
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -112,28 +99,33 @@ class Predicates:
 def named_predicates(
     tables: Sequence[InputTable], prefer: str | None = None, k: int = 5, seconds: float = SECONDS
 ) -> Predicates:
-    """The k best predicates; without a preference, by the default one."""
+    """The k best predicates; without a preference, of two tables those that a person would most likely accept."""
     if prefer is not None and prefer not in PREFERENCES:
         raise InputError(f"`prefer` is {prefer!r}; it must be one of {', '.join(PREFERENCES)}.")
     if k < 1:
         raise InputError(f"`k` is {k}; it must be at least 1.")
+    if prefer is None and len(tables) == 2:
+        return _likely(tables, k, seconds)
     coded = code_tables(tables)
     names = [
         [table.columns[place].name for place in each.columns] for table, each in zip(tables, coded.tables, strict=True)
     ]
     best = best_predicates(coded, PREFERENCES[prefer or DEFAULT], k, seconds)
     found = [
-        _named(tuple(ColumnPair(x, names[x][a], y, names[y][b]) for x, a, y, b in each.pairs), each, tables)
+        NamedPredicate(
+            tuple(ColumnPair(x, names[x][a], y, names[y][b]) for x, a, y, b in each.pairs), each.score, each.joined
+        )
         for each in best.predicates
     ]
     return Predicates(prefer or DEFAULT, tuple(found), best.complete)
 
 
-def _named(pairs: tuple[ColumnPair, ...], found: Predicate, tables: Sequence[InputTable]) -> NamedPredicate:
-    of_codes = any(_has_codes(tables[pair.left_table].column(pair.left)) for pair in pairs)
-    return NamedPredicate(pairs, found.score, found.joined, of_codes)
-
-
-def _has_codes(column: InputColumn) -> bool:
-    """Whether most of its values have a digit and no space."""
-    return bool(pc.mean(pc.match_substring_regex(column.tokens, r"^\S*[0-9]\S*$")).as_py() >= _MOST_ARE_CODES)
+def _likely(tables: Sequence[InputTable], k: int, seconds: float) -> Predicates:
+    left, right = tables
+    choice = compete(left, right, Deadline(seconds), "equal")
+    found = []
+    for judged in choice.judged[:k]:
+        pairs = tuple(ColumnPair(0, a, 1, b) for a, b in zip(*judged.candidate.columns, strict=True))
+        assert judged.candidate.counts is not None  # every equal candidate has them
+        found.append(NamedPredicate(pairs, round(judged.probability, _DIGITS), judged.candidate.counts))
+    return Predicates(PROBABILITY, tuple(found), choice.complete)

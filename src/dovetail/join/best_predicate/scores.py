@@ -9,8 +9,7 @@ from dataclasses import dataclass
 Rank = tuple[float, int, int]
 """Best first: the score, then rows of the tables that have a match (both negative), then joined rows."""
 
-MOST_MATCH = 0.9  # of the rows of a table that refers to a key
-_SOME_MATCH = 0.2
+_MOST_MATCH = 0.9  # of the rows of a table that refers to a key
 _SOME_KEYS = 20  # that one refers to say as much as half of all keys
 _ENOUGH_USED = 1 / 3  # of the keys, or ten of many: no chance
 _DIGITS = 9  # sums of logarithms come in different orders; what differs by less is equal
@@ -43,17 +42,12 @@ class Joined:
         Otherwise up to 1, by the share and the number of the keys that are referred to: a number that occurs once among
         thousands is by chance a key for a column of little else.
         """
-        return self._keyness(MOST_MATCH, self.rows, self.groups)
-
-    @property
-    def is_likely_key(self) -> bool:
-        """The same if a fifth of the rows has a match: enough for codes, which have only one spelling."""
-        return self._keyness(_SOME_MATCH, self.rows, self.groups) == 1
+        return self._keyness(_MOST_MATCH, self.rows, self.groups)
 
     @property
     def most_keyness(self) -> float:
         """The most that further columns could give."""
-        return self._keyness(MOST_MATCH, 0, self.most_groups)
+        return self._keyness(_MOST_MATCH, 0, self.most_groups)
 
     def _keyness(self, least: float, rows: int, keys: int) -> float:
         found = 0.0

@@ -1,0 +1,236 @@
+"""Fits the two models of a join, and reports how right they are on databases and data sets they were not fitted on.
+
+    python benchmarks/judgement/fit.py MEASURED ... [--write] [--cases]
+
+MEASURED are files of `measure.py`. The first model chooses between the candidates of two tables (`join_rank`); the
+second says how likely the chosen one is right (`join`). Groups (databases, data sets) are dealt into folds; a case is
+judged by models that were fitted without the folds of its groups. With --write, the models that are fitted on all cases
+are stored in the package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from cases import f1
+from logistic import fit_choice, fit_logistic
+from measure import MeasuredCase, read_measured
+
+from dovetail._types import Array
+from dovetail.evidence.model import Model
+from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, LIKELY, RANK_FEATURES, accept_features, is_part_of_key, rank_features
+
+FOLDS = 7
+RANK_PENALTY, ACCEPT_PENALTY = 0.003, 10.0  # set before any left-out score was seen; neither was searched for
+NOT_USED = ("near", "same_table")
+"""Features of a lake, which two tables do not have."""
+BINS = 10
+RESAMPLES = 1_000
+HARDLY_RIGHT = 0.1  # F1 of the best candidate, up to which "nothing joins" is right
+SHARES = {
+    "declared keys": 1.0, "strangers": 1.0, "AutoJoin": 0.5, "autofj": 0.5, "autofj with ids": 0.5, "ccer": 0.25,
+    "ccer with ids": 0.25, "All_TDE": 0.2,
+}  # fmt: skip
+"""How much a family counts in the fit, set beforehand: questions that people ask often count more than puzzles."""
+OTHER_SHARE = 0.1
+WITHOUT_RIGHT = 0.1
+"""How much a case counts again as if its right columns were missing; set beforehand."""
+
+
+class Judged(NamedTuple):
+    place: int  # of the chosen candidate; -1 without one
+    chance: float
+    score: tuple[float, float] | None  # precision and recall, if it is likely enough to be joined
+
+
+class Fitter:
+    """Fits models that leave folds out, each once."""
+
+    def __init__(self, cases: list[MeasuredCase]) -> None:
+        self._cases = [case for case in cases if len(case.scores)]
+        groups = sorted({group for case in cases for group in case.groups})
+        self._fold = {group: place % FOLDS for place, group in enumerate(groups)}
+        self._used = np.array([feature not in NOT_USED for feature in RANK_FEATURES])
+        self.without = cache(self._fit)
+
+    def _fit(self, left_out: frozenset[int]) -> tuple[Model, Model]:
+        chosen = [case for case in self._cases if not left_out & self._folds(case)]
+        decidable = [case for case in chosen if max(rights(case)) > HARDLY_RIGHT]
+        weights = fit_choice(
+            np.concatenate([self._ranked(case) for case in decidable]),
+            np.concatenate([rights(case) for case in decidable]),
+            np.cumsum([0] + [len(case.scores) for case in decidable]),
+            shares(decidable),
+            RANK_PENALTY,
+        )
+        rank = Model("join_rank", RANK_FEATURES, 0.0, weights, np.zeros(len(weights)), {})
+        rows, labels, row_weights = [], [], []
+        for case, share in zip(chosen, shares(chosen).tolist(), strict=True):
+            for part, weight in ((case, share), (without_right(case), WITHOUT_RIGHT * share)):
+                if len(part.scores):
+                    ranked = self._ranked(part)
+                    place = int(rank.log_odds(ranked).argmax())
+                    rows.append(accept_features(rank, ranked, part.columns)[place])
+                    labels.append(rights(part)[place])
+                    row_weights.append(weight)
+        features, row_weights = np.array(rows), np.array(row_weights)
+        intercept, weights = fit_logistic(
+            features, np.array(labels), row_weights * len(rows) / row_weights.sum(), ACCEPT_PENALTY
+        )
+        typical = np.average(features, axis=0, weights=row_weights)
+        return rank, Model("join", ACCEPT_FEATURES, intercept, weights, typical, {})
+
+    def _ranked(self, case: MeasuredCase) -> Array:
+        found: Array = rank_features(case.features, case.columns) * self._used
+        return found
+
+    def _folds(self, case: MeasuredCase) -> set[int]:
+        return {self._fold[group] for group in case.groups}
+
+    def judge(self, case: MeasuredCase) -> Judged:
+        """As `join/compete.py` does: equal columns alone, if they are nearly certain."""
+        models = self.without(frozenset(self._folds(case)))
+        equal = np.flatnonzero(np.array(case.by) == "equal")
+        found = _best(models, case, equal)
+        if found.chance < CERTAIN:
+            found = _best(models, case, np.arange(len(case.by)))
+        return found
+
+
+def _best(models: tuple[Model, Model], case: MeasuredCase, places: Array) -> Judged:
+    if not len(places):
+        return Judged(-1, 0.0, None)
+    rank, accept = models
+    columns = [case.columns[place] for place in places]
+    features = rank_features(case.features[places], columns)
+    best = int(rank.log_odds(features).argmax())
+    told = accept_features(rank, features, columns)[best]
+    chance = float(accept.probability(told[None])[0])
+    precision, recall = case.scores[places[best]].tolist()
+    return Judged(int(places[best]), chance, (precision, recall) if chance >= LIKELY else None)
+
+
+def rights(case: MeasuredCase) -> Array:
+    return np.array([f1((precision, recall)) for precision, recall in case.scores.tolist()])
+
+
+def without_right(case: MeasuredCase) -> MeasuredCase:
+    """The same tables as if they had not the columns that join them: the best of the rest is wrong."""
+    wrong = np.flatnonzero(rights(case) <= HARDLY_RIGHT)
+    if case.family == "strangers" or len(wrong) == len(case.scores):
+        wrong = wrong[:0]
+    return some_of(case, wrong)
+
+
+def without_parts(case: MeasuredCase) -> MeasuredCase:
+    """Without parts of keys that are candidates as a whole, as in `join/compete.py`."""
+    return some_of(case, np.flatnonzero(~is_part_of_key(case.features, case.columns, case.source)))
+
+
+def some_of(case: MeasuredCase, places: Array) -> MeasuredCase:
+    return replace(
+        case,
+        features=case.features[places],
+        scores=case.scores[places],
+        by=tuple(case.by[each] for each in places),
+        columns=tuple(case.columns[each] for each in places),
+        source=tuple(case.source[each] for each in places),
+    )
+
+
+def shares(cases: Sequence[MeasuredCase]) -> Array:
+    number: dict[str, int] = defaultdict(int)
+    for case in cases:
+        number[case.family] += 1
+    return np.array([SHARES.get(case.family, OTHER_SHARE) / number[case.family] for case in cases])
+
+
+def report(fitter: Fitter, cases: list[MeasuredCase], every: bool) -> None:
+    families: dict[str, dict[str, list[Judged]]] = defaultdict(lambda: defaultdict(list))
+    told: list[tuple[float, float]] = []
+    for case in cases:
+        judged = fitter.judge(case)
+        families[case.family][case.groups[0]].append(judged)
+        nothing_is_right = max(rights(case), default=0.0) <= HARDLY_RIGHT
+        told.append((judged.chance, f1(judged.score)) if judged.score else (1 - judged.chance, float(nothing_is_right)))
+        if every:
+            what = f"{case.by[judged.place]} {case.columns[judged.place]}" if judged.place >= 0 else "nothing"
+            right = "–" if judged.score is None else f"{f1(judged.score):.2f}"
+            print(f"  {case.family:16}{case.name[:50]:52}{judged.chance:6.2f}{right:>6} {what[:80]}")
+    print(
+        "| family | groups | cases | precision | recall | F1 | 95 % interval | taken |\n|:--|--:|--:|--:|--:|--:|:-:|--:|"
+    )
+    for family, groups in families.items():
+        print(_line(family, groups))
+    _reliability(told)
+
+
+def _line(family: str, groups: dict[str, list[Judged]]) -> str:
+    """Means over the groups; precision over the cases in which something is joined."""
+    means = np.array([np.mean([f1(each.score) if each.score else 0.0 for each in group]) for group in groups.values()])
+    draws = np.random.default_rng(1).choice(means, (RESAMPLES, len(means))).mean(axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    judged = [each for group in groups.values() for each in group]
+    taken = [each.score for each in judged if each.score]
+    precision = np.mean([score[0] for score in taken]) if taken else 0.0
+    recall = np.mean([each.score[1] if each.score else 0.0 for each in judged])
+    return (
+        f"| {family} | {len(groups)} | {len(judged)} | {precision:.3f} | {recall:.3f} | {means.mean():.3f} | "
+        f"{low:.3f} to {high:.3f} | {len(taken) / len(judged):.3f} |"
+    )
+
+
+def _reliability(told: Iterable[tuple[float, float]]) -> None:
+    """Of the answers told with some probability, how many are right: ten bins of equal size."""
+    chances, right = np.array(sorted(told)).T
+    error = 0.0
+    print("\n| told | right | answers |\n|--:|--:|--:|")
+    for some in np.array_split(np.arange(len(chances)), BINS):
+        error += abs(chances[some].mean() - right[some].mean()) * len(some) / len(chances)
+        print(f"| {chances[some].mean():.3f} | {right[some].mean():.3f} | {len(some)} |")
+    print(f"\nexpected calibration error {error:.3f}")
+
+
+def write(model: Model, cases: list[MeasuredCase]) -> None:
+    said = {
+        "made_by": {
+            "program": "benchmarks/judgement/fit.py",
+            "date": datetime.date.today().isoformat(),
+            "data": sorted({case.family for case in cases}),
+            "cases": len(cases),
+        },
+        "intercept": round(model.intercept, 4),
+    }
+    for part in ("weights", "typical"):
+        values = getattr(model, part).tolist()
+        said[part] = {name: round(value, 4) for name, value in zip(model.features, values, strict=True) if value}
+    path = resources.files("dovetail.evidence").joinpath(f"{model.name}.json")
+    Path(str(path)).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("measured", type=Path, nargs="+")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--cases", action="store_true", help="print every case")
+    options = parser.parse_args()
+    cases = [without_parts(case) for path in options.measured for case in read_measured(path).values()]
+    fitter = Fitter(cases)
+    report(fitter, cases, options.cases)
+    if options.write:
+        for model in fitter.without(frozenset()):
+            write(model, cases)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""The words of the names of a lake: how much each says, and which are forms of one another.
+
+Names are compared by their words: `ArtistId`, `artist_id` and the table `artists.csv` share one. Three things are
+learned from the lake itself, whatever its language:
+
+- A word that many tables have says little: the prefix of all tables of an application, `created`, `status`.
+- Words that are written together are split where both parts occur elsewhere: `circuittermination`, `orderdate`.
+- A word and its beginning are forms of one: `soc` and `societe`, `emp` and `employee`, `nation` and `nationality`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dovetail._types import Array
+from dovetail.evidence.names import ID_WORDS, KEY_WORDS, ROW_WORDS, words
+from dovetail.evidence.vocabulary_kernels import SHORTEST_FORM, similar_words
+from dovetail.indexes.tokens.format import running_sum
+
+_SHORTEST_PART = 3  # letters of a word that is part of a compound: shorter ones are found in any word
+_MOST_PARTS = 3
+_ENDINGS = ("id", "key", "no", "nr")  # key words that are written together with what they are the key of
+_BITS = 63  # of a number that has a sign
+_LONGEST_WORD = 40  # letters: longer ones are texts, not names
+
+
+@dataclass(frozen=True)
+class WordLists:
+    """The numbers of the words of some names, in their order."""
+
+    offsets: Array
+    numbers: Array
+
+
+class Vocabulary:
+    """The words of some columns' names and of their tables' names."""
+
+    def __init__(self, names: Sequence[str], name_of: Array, stems: Sequence[str], table_of: Array) -> None:
+        """`names` are distinct; `name_of` and `table_of` are positions, one for each column that counts."""
+        plain = [words(name) for name in (*names, *stems)]
+        self._known = {word for found in plain for word in found}
+        self._numbering: dict[str, int] = {}
+        lists = [self._number(found) for found in plain]
+        self.names = _as_lists(lists[: len(names)])
+        self.tables = _as_lists(lists[len(names) :])
+        self.is_key_word = np.array([_is_key_word(word) for word in self._numbering], bool)
+        self.is_row_word = np.array([word in ROW_WORDS for word in self._numbering], bool)
+        self.is_id_word = np.array([word in ID_WORDS for word in self._numbering], bool)
+        self._columns = name_of, table_of
+
+    def __len__(self) -> int:
+        return len(self._numbering)
+
+    def _number(self, found: list[str]) -> list[int]:
+        parts = [part for word in found for part in self._split(word)]
+        return list(dict.fromkeys(self._numbering.setdefault(part, len(self._numbering)) for part in parts))
+
+    def _split(self, word: str) -> list[str]:
+        """The fewest words that this one consists of, if it is written together."""
+        for ending in _ENDINGS:
+            if word.endswith(ending) and len(word) >= _SHORTEST_PART + 2 and word[: -len(ending)] in self._known:
+                return [*self._split(word[: -len(ending)]), ending]
+        if len(word) >= 2 * _SHORTEST_PART and len(word) <= _LONGEST_WORD and word not in KEY_WORDS | ROW_WORDS:
+            for number in range(2, _MOST_PARTS + 1):
+                parts = self._parts(word, number)
+                if parts:
+                    return parts
+        return [word]
+
+    def _parts(self, word: str, number: int) -> list[str]:
+        if number == 1:
+            return [word] if word in self._known else []
+        for end in range(len(word) - _SHORTEST_PART * (number - 1), _SHORTEST_PART - 1, -1):
+            if word[:end] in self._known:
+                rest = self._parts(word[end:], number - 1)
+                if rest:
+                    return [word[:end], *rest]
+        return []
+
+    def members(self, names: Array) -> Array:
+        """The words of the names of columns at these places, one name after another."""
+        return _members(self.names, names)
+
+    @cached_property
+    def weights(self) -> Array:
+        """Inverse document frequency over the tables, from 0 to 1; words of any key say nothing."""
+        name_of, table_of = self._columns
+        named = np.unique(np.stack([table_of, name_of], axis=1), axis=0)
+        tables = np.unique(table_of)
+        words = np.concatenate([self.members(named[:, 1]), _members(self.tables, tables)])
+        sizes = np.diff(self.names.offsets)[named[:, 1]], np.diff(self.tables.offsets)[tables]
+        holders = np.concatenate([np.repeat(named[:, 0], sizes[0]), np.repeat(tables, sizes[1])])
+        pairs = np.unique(holders * max(1, len(self)) + words)  # each table counts once
+        held = np.bincount(pairs % max(1, len(self)), minlength=len(self))
+        number = max(2, len(tables))
+        found: Array = np.log1p(number / np.maximum(held, 1)) / np.log1p(number)
+        return np.where(self.is_key_word, 0.0, found)
+
+    @cached_property
+    def bits(self) -> tuple[Array, Array]:
+        """For each name of a column, and of a table, bits of how its words begin; forms of one word have the same."""
+        beginnings = [word[:SHORTEST_FORM].encode() for word in self._numbering]
+        of_words = np.array([1 << zlib.crc32(beginning) % _BITS for beginning in beginnings], np.int64)
+        of_words[self.is_key_word] = 0
+        return _merged_bits(self.names, of_words), _merged_bits(self.tables, of_words)
+
+    @cached_property
+    def similar(self) -> tuple[Array, Array, Array]:
+        """For each word, bounded by offsets, the words that are forms of it, itself too, and how similar they are."""
+        order = sorted(word for word in self._numbering if not _is_key_word(word))
+        offsets = running_sum(np.array([len(word) for word in order], np.int64))
+        letters = np.frombuffer("".join(order).encode("utf-32-le"), np.uint32)
+        ones, others, shares = similar_words(offsets, letters)
+        numbers = np.array([self._numbering[word] for word in order], np.int64)
+        ones, others = numbers[ones], numbers[others]
+        by_one = np.lexsort((others, ones))
+        return running_sum(np.bincount(ones, minlength=len(self))), others[by_one], shares[by_one]
+
+
+def _is_key_word(word: str) -> bool:
+    return word in KEY_WORDS or len(word) == 1 or word.isdigit()
+
+
+def _members(lists: WordLists, places: Array) -> Array:
+    """The words of the names at these places, one name after another."""
+    sizes = np.diff(lists.offsets)[places]
+    starts = np.repeat(lists.offsets[places] - running_sum(sizes)[:-1], sizes)
+    members: Array = lists.numbers[starts + np.arange(len(starts))]
+    return members
+
+
+def _merged_bits(lists: WordLists, bits: Array) -> Array:
+    found = np.zeros(len(lists.offsets) - 1, np.int64)
+    np.bitwise_or.at(found, np.repeat(np.arange(len(found)), np.diff(lists.offsets)), bits[lists.numbers])
+    return found
+
+
+def _as_lists(lists: Iterable[list[int]]) -> WordLists:
+    kept = list(lists)
+    numbers = np.array([number for one in kept for number in one], np.int64)
+    return WordLists(running_sum(np.array([len(one) for one in kept], np.int64)), numbers)

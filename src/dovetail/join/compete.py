@@ -1,0 +1,141 @@
+"""The methods compete: of all candidates, the one that a person would most likely accept wins, if it is likely enough.
+
+Equal columns are cheap, and measured first. Transformations and similarity take longer, and are left out if some equal
+columns are nearly certain: nothing that they find could be more likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dovetail._deadline import Deadline
+from dovetail.join.candidates import Candidate, Candidates
+from dovetail.join.judge import CERTAIN, is_part_of_key, probabilities
+from dovetail.join.keys import joined_rows
+from dovetail.tables.input_table import InputTable
+
+_METHODS = ("equal", "transform", "similar")
+_COMPARED = 1_000_000  # pairs of rows, to see whether two candidates join the same; arbitrary, some milliseconds
+_RUNNERS_UP = 3  # that are named
+_WORTH_NAMING = 0.05  # the least probability of a runner-up; arbitrary
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A candidate and how likely a person would accept it."""
+
+    candidate: Candidate
+    probability: float
+
+    @property
+    def condition(self) -> str:
+        mine, theirs = self.candidate.columns
+        if self.candidate.way is not None and not self.candidate.way.is_identity:
+            return f"{self.candidate.way.programs[0].words} = {self.candidate.way.target}"
+        if len(mine) == len(theirs):
+            sign = "~" if self.candidate.by == "similar" else "="
+            return " and ".join(f"{a} {sign} {b}" for a, b in zip(mine, theirs, strict=True))
+        return f"{' and '.join(mine)} ~ {' and '.join(theirs)}"
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "by": self.candidate.by,
+            "left_columns": list(self.candidate.columns[0]),
+            "right_columns": list(self.candidate.columns[1]),
+            "condition": self.condition,
+            "probability": round(self.probability, 4),
+            "pairs": self.candidate.joined,
+            "matched_left": self.candidate.matched[0],
+            "matched_right": self.candidate.matched[1],
+        }
+
+    @property
+    def sentence(self) -> str:
+        """What it would do: "Party = Party would join 907 pairs, 36 for each row"."""
+        pairs, rows = self.candidate.joined, max(1, max(self.candidate.matched))
+        each = pairs / rows
+        several = f", {each:,.0f} for each row" if each >= 1.5 else ""
+        return f"{self.condition} would join {pairs:,} {'pair' if pairs == 1 else 'pairs'}{several}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """All candidates, the best first."""
+
+    judged: tuple[Judged, ...]
+    complete: bool  # False if the time was over before all methods had been tried
+
+    @property
+    def best(self) -> Judged | None:
+        return self.judged[0] if self.judged else None
+
+    def runners_up(self, chosen: Judged | None) -> tuple[Judged, ...]:
+        """The next ones on other columns."""
+        found: list[Judged] = []
+        seen = {chosen.candidate.columns} if chosen else set()
+        for each in self.judged:
+            if each.candidate.columns not in seen and each.probability >= _WORTH_NAMING:
+                seen.add(each.candidate.columns)
+                found.append(each)
+        return tuple(found[:_RUNNERS_UP])
+
+
+def compete(left: InputTable, right: InputTable, deadline: Deadline, by: str | None = None) -> Choice:
+    """The candidates of all methods, or of equal columns alone, as far as the time allows."""
+    candidates = Candidates(left, right, deadline)
+    found = candidates.equal()
+    judged = _judged(found)
+    if by == "equal" or (judged and judged[0].probability >= CERTAIN):
+        return Choice(tuple(judged), not deadline.is_over)
+    for method in (candidates.similar, candidates.transformed):
+        if not deadline.is_over:
+            found += method()
+    return Choice(tuple(_judged(found)), not deadline.is_over)
+
+
+def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
+    """The best first; of both directions of the same columns, the better one."""
+    if not candidates:
+        return []
+    features, columns = np.stack([each.features for each in candidates]), [each.columns for each in candidates]
+    kept = np.flatnonzero(~is_part_of_key(features, columns, [each.source for each in candidates]))
+    candidates = [candidates[place] for place in kept.tolist()]
+    scores, chances = probabilities(features[kept], [each.columns for each in candidates])
+    found: dict[object, Judged] = {}
+    for place in np.argsort(-scores, kind="stable").tolist():
+        candidate = candidates[place]
+        key = candidate.by, candidate.columns, candidate.joined
+        found.setdefault(key, Judged(candidate, float(chances[place])))
+    ranked = list(found.values())
+    plainest = min(ranked, key=lambda each: (not _same_rows(each.candidate, ranked[0].candidate), _plainness(each)))
+    return [plainest, *(each for each in ranked if each is not plainest)]
+
+
+def _same_rows(one: Candidate, other: Candidate) -> bool:
+    """Whether both join the same pairs of rows; of huge joins nobody looks."""
+    if one is other or (one.joined, one.matched) != (other.joined, other.matched) or one.joined > _COMPARED:
+        return one is other
+    return all(map(np.array_equal, joined_rows(one.keys()), joined_rows(other.keys())))
+
+
+def _plainness(judged: Judged) -> tuple[int, float]:
+    """Of candidates that join as many rows, equal values explain it best, then a transformation."""
+    way = judged.candidate.way
+    by = "equal" if way is not None and way.is_identity else judged.candidate.by
+    return _METHODS.index(by), -judged.probability
+
+
+def why(chosen: Judged, left: InputTable, right: InputTable) -> str:
+    """The numbers that decided, in one sentence or two."""
+    matched, rows = chosen.candidate.matched, (left.rows, right.rows)
+    said = f"{matched[0]:,} of {rows[0]:,} rows on the left and {matched[1]:,} of {rows[1]:,} on the right have a match"
+    return f"{said}. Likely right: {chosen.probability:.0%}."
+
+
+def why_nothing(choice: Choice) -> str:
+    if choice.best is None:
+        return "No columns have a value in common, and no text is similar."
+    return f"The best is {choice.best.sentence}, but that is likely chance ({choice.best.probability:.0%})."

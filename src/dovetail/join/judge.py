@@ -1,0 +1,100 @@
+"""How likely candidates are right: one model chooses between them, another says how much the choice is to be trusted.
+
+Both are logistic. The first is fitted to choose the right one of several (conditional logit), the second to whether the
+chosen one was right, in cases among which are pairs of tables that nothing joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from dovetail._types import Array
+from dovetail.evidence.model import Model, load_model
+from dovetail.evidence.two_tables import JOIN_FEATURES
+
+NamedColumns = tuple[tuple[str, ...], tuple[str, ...]]
+"""Of the left and of the right table."""
+
+_TOGETHER = {
+    "generic_match": ("same_name", "generic_here"),  # both are called "id"
+    "called_to_key": ("reference_called", "unique_there"),
+    "called_to_first": ("reference_called", "leading_there"),
+}
+"""Features that mean more together: their products."""
+_LEADS = ("reference_called", "reference_theirs_found", "reference_head")
+"""Features of names that count by how far they are ahead of other columns'."""
+RANK_FEATURES = (*JOIN_FEATURES, *_TOGETHER, "chance_unnamed", *(f"{name}_lead" for name in _LEADS))
+ACCEPT_FEATURES = (*RANK_FEATURES, "rank_score", "rank_lead")
+"""Of a candidate: its own features, its score, and how far it is ahead of the best one on other columns."""
+LIKELY = 0.5
+"""More likely right than wrong: what is less likely is not joined unless a person asks for it."""
+CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
+
+_HARDLY_FEWER = 0.95  # of the rows keep their match; arbitrary, real keys have a few errors
+_MOST_LEAD = 10.0  # log-odds that count: beyond, no other candidate matters
+_SCALE = 5.0  # so that scores and leads are about as large as the other features
+
+
+def probabilities(features: Array, columns: Sequence[Hashable]) -> tuple[Array, Array]:
+    """For each candidate of two tables, the score that chooses between them, and how likely it is right."""
+    rank, accept = load_model("join_rank", RANK_FEATURES), load_model("join", ACCEPT_FEATURES)
+    ranked = rank_features(features, columns)
+    scores = rank.log_odds(ranked)
+    return scores, accept.probability(accept_features(rank, ranked, columns))
+
+
+def is_part_of_key(features: Array, columns: Sequence[NamedColumns], sources: Sequence[int]) -> Array:
+    """Whether a candidate is only a part of a key that another candidate has as a whole.
+
+    If further columns turn a join of many to many into one in which every row has one partner, and hardly a row loses
+    its match, they belong to the key: a county is known by its name and its state.
+    """
+    there, here, matched = (features[:, JOIN_FEATURES.index(n)] for n in ("partners_there", "partners_here", "matched"))
+    pairs = [
+        frozenset(zip(mine, theirs, strict=True)) if len(mine) == len(theirs) else frozenset()
+        for mine, theirs in columns
+    ]
+    found = np.zeros(len(pairs), bool)
+    whole = [place for place in np.flatnonzero(there == 0).tolist() if len(pairs[place]) > 1]
+    for place in np.flatnonzero((there > 0) & (here > 0)).tolist():
+        found[place] = any(
+            sources[place] == sources[other]
+            and bool(pairs[place])
+            and pairs[place] < pairs[other]
+            and matched[other] >= _HARDLY_FEWER * matched[place]
+            for other in whole
+        )
+    return found
+
+
+def rank_features(features: Array, columns: Sequence[Hashable]) -> Array:
+    """A row for each candidate; `columns` say which candidates are about the same columns."""
+    value = dict(zip(JOIN_FEATURES, features.T, strict=True))
+    products = [value[one] * value[other] for one, other in _TOGETHER.values()]
+    products.append(value["chance"] * (1 - value["reference_called"]))
+    leads = [_lead(value[name], columns, 0.0) for name in _LEADS]
+    found: Array = np.column_stack([features, *products, *leads])
+    return found
+
+
+def accept_features(rank: Model, ranked: Array, columns: Sequence[Hashable]) -> Array:
+    """A row for each candidate, from its features for the ranking."""
+    scores = rank.log_odds(ranked)
+    lead = np.clip(_lead(scores, columns, scores.max(initial=0.0) - _MOST_LEAD), -_MOST_LEAD, _MOST_LEAD)
+    found: Array = np.column_stack([ranked, scores / _SCALE, lead / _SCALE])
+    return found
+
+
+def _lead(values: Array, columns: Sequence[Hashable], without_rival: float) -> Array:
+    """How far each value is ahead of the greatest one of other columns; both directions of a pair are no rivals."""
+    best: dict[Hashable, float] = {}
+    for value, names in zip(values.tolist(), columns, strict=True):
+        best[names] = max(value, best.get(names, -np.inf))
+    first, second = [*sorted(best, key=lambda names: -best[names]), None, None][:2]
+    of_first = best.get(first, without_rival)
+    of_second = best.get(second, without_rival)
+    rivals = np.array([of_second if names == first else of_first for names in columns])
+    found: Array = values - rivals
+    return found
