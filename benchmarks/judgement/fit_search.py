@@ -24,7 +24,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from search import Answer, Question, References, ask, how_right, questions, references_of, report, table_paths
+from search import (
+    Answer,
+    Question,
+    References,
+    ask,
+    could_be_meant,
+    how_right,
+    questions,
+    references_of,
+    report,
+    table_paths,
+)
 
 import dovetail
 from dovetail._types import Array
@@ -111,6 +122,10 @@ class Examples:
         repeats = (pairs.joined > pairs.rows_here).tolist()
         told = zip(mine, tables, self._lake.names(pairs.theirs).to_pylist(), repeats, strict=True)
         right = np.array([how_right(known, question.query, *each) for each in told])
+        is_text = np.array([column.is_text for column in table.columns], bool)[pairs.mine]
+        sizes = np.array([column.size for column in table.columns])[pairs.mine]
+        meant = could_be_meant(is_text, pairs.joined > pairs.rows_here, pairs.keys / sizes, pairs.keys)
+        right[meant & (right == 0)] = np.nan
         return Example(question.database, features, right)
 
 

@@ -22,11 +22,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
+
+import numpy as np
 
 import dovetail
+from dovetail.tables.input_table import open_table
 
 _FEW = 2  # distinct values that refer to nothing in particular
 _K = 10
+_NEARLY_ALL = 0.9  # of my values
+_NAMES = 10  # values that hardly match by chance
 _REPEATING = 0.5  # how right a join is that repeats rows of mine
 
 Column = tuple[str, str]  # table and column
@@ -101,6 +107,14 @@ def how_right(known: References, query: Path, mine: str, table: Path, theirs: st
     return math.nan if right and table.parent != query.parent else right
 
 
+def could_be_meant(is_text: Any, repeats: Any, share: Any, values: Any) -> Any:
+    """Whether a pair of columns that nobody declared may join all the same: a list of the names that mine has.
+
+    Databases do not declare that their countries are those of a list elsewhere. Such pairs do not count.
+    """
+    return is_text & ~repeats & (share >= _NEARLY_ALL) & (values >= _NAMES)
+
+
 def table_paths(lake: dovetail.Lake) -> dict[str, Path]:
     """The file of each table."""
     return {
@@ -117,11 +131,15 @@ def ask(lake: dovetail.Lake, paths: dict[str, Path], question: Question, outside
     begun = time.perf_counter()
     hits = lake.search(mine, k=_K + (outside is not None))
     seconds = time.perf_counter() - begun
+    columns = {column.name: column for column in open_table(query).columns}
     judged = []
     for hit in hits:
         table, pair = paths[hit.table], (hit.on[0], hit.columns[0])
         if table != query:
-            right = how_right(known, query, pair[0], table, pair[1], hit.joined_rows > hit.matched_rows)
+            repeats = np.bool_(hit.joined_rows > hit.matched_rows)
+            right = how_right(known, query, pair[0], table, pair[1], bool(repeats))
+            if not right and could_be_meant(columns[pair[0]].is_text, repeats, hit.containment, hit.overlap):
+                right = math.nan
             judged.append(JudgedHit(table, hit.score, right, pair in question.references.get(table, ())))
     return Answer(question, tuple(judged[:_K]), seconds)
 

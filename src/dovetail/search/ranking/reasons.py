@@ -16,7 +16,7 @@ from dovetail.evidence.model import Model
 
 _LEAST = np.log(1.5)  # of the log-odds; arbitrary: what changes the odds by less than half is not worth a clause
 _MOST = 3  # clauses on each side
-_ALL = 0.9995  # rounds to 100 %
+_ALL = 0.995  # rounds to 100 %
 
 Values = dict[str, float]
 
