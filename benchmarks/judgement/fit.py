@@ -28,7 +28,15 @@ from measure import MeasuredCase, read_measured
 
 from dovetail._types import Array
 from dovetail.evidence.model import Model
-from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, LIKELY, RANK_FEATURES, accept_features, is_part_of_key, rank_features
+from dovetail.join.judge import (
+    ACCEPT_FEATURES,
+    CERTAIN,
+    LIKELY,
+    RANK_FEATURES,
+    accept_features,
+    is_part_of_key,
+    rank_features,
+)
 
 FOLDS = 7
 RANK_PENALTY, ACCEPT_PENALTY = 0.003, 10.0  # set before any left-out score was seen; neither was searched for

@@ -124,9 +124,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail inds": dovetail("inds", index, "--json").json,
             "dovetail keys": dovetail("keys", index, "--json").json,
             "dovetail keys --candidates": dovetail("keys", index, "--candidates", "--json").json,
-            "dovetail path": dovetail(
-                "path", index, "sport/nba-roster-2021.csv", "sport/nba-teams.csv", "--json"
-            ).json,
+            "dovetail path": dovetail("path", index, "sport/nba-roster-2021.csv", "sport/nba-teams.csv", "--json").json,
             "dovetail graph": dovetail("graph", index, "-o", folder / "joins.json", "--json").json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
             "dovetail tables": dovetail("tables", index, "--json").json,
