@@ -175,9 +175,8 @@ def report(fitter: Fitter, cases: list[MeasuredCase], every: bool) -> None:
             what = f"{case.by[judged.place]} {case.columns[judged.place]}" if judged.place >= 0 else "nothing"
             right = "–" if judged.score is None else f"{f1(judged.score):.2f}"
             print(f"  {case.family:16}{case.name[:50]:52}{judged.chance:6.2f}{right:>6} {what[:80]}")
-    print(
-        "| family | groups | cases | precision | recall | F1 | 95 % interval | taken |\n|:--|--:|--:|--:|--:|--:|:-:|--:|"
-    )
+    print("| family | groups | cases | precision | recall | F1 | 95 % interval | taken |")
+    print("|:--|--:|--:|--:|--:|--:|:-:|--:|")
     for family, groups in families.items():
         print(_line(family, groups))
     _reliability(told)

@@ -29,8 +29,8 @@ from dovetail.join.request import SECONDS
 def predicates_command(files: tuple[str, ...], prefer: str | None, k: int, seconds: float, as_json: bool) -> int:
     """List the best predicates for joining two FILES or more on equal values, with their scores.
 
-    A predicate is a set of pairs of columns whose values must be equal. With a preference, it includes every pair that is
-    equal in all joined rows anyway. The exit code is 1 if there are no predicates.
+    A predicate is a set of pairs of columns whose values must be equal. With a preference, it includes every pair that
+    is equal in all joined rows anyway. The exit code is 1 if there are no predicates.
 
     \b
     Example:

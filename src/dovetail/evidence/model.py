@@ -43,9 +43,9 @@ class Model:
 def load_model(name: str, features: tuple[str, ...] = FEATURES) -> Model:
     """The stored model of this name, for these features.
 
-    `join_rank` and `join`: which join of two tables would a person accept, and how likely? `search`: the same of a table
-    that was found in a lake. `reference`: does the one column refer to the other? `inclusion` asks that of a pair alone,
-    whatever else a column could refer to.
+    `join_rank` and `join`: which join of two tables would a person accept, and how likely? `search`: the same of a
+    table that was found in a lake. `reference`: does the one column refer to the other? `inclusion` asks that of a pair
+    alone, whatever else a column could refer to.
     """
     text = resources.files("dovetail.evidence").joinpath(f"{name}.json").read_text(encoding="utf-8")
     stored = json.loads(text)
