@@ -20,6 +20,12 @@ from dovetail.evidence.features import FEATURES
 _MOST_LOG_ODDS = 30.0  # beyond that a probability is 0 or 1 in double precision
 
 
+def weighted_sum(features: Array, weights: Array) -> Array:
+    """Of each row. Not a matrix product, whose rounding depends on the number of rows and of threads."""
+    found: Array = (features * weights).sum(axis=-1)
+    return found
+
+
 @dataclass(frozen=True)
 class Model:
     """Log-odds as a weighted sum. `weights` has one for each of `features`, 0 for those that are not used."""
@@ -32,7 +38,7 @@ class Model:
     made_by: dict[str, object]
 
     def log_odds(self, features: Array) -> Array:
-        found: Array = np.clip(self.intercept + features @ self.weights, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+        found: Array = np.clip(self.intercept + weighted_sum(features, self.weights), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
         return found
 
     def probability(self, features: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.evidence.features import BOOLEAN, DATE, REAL, Side, chance
-from dovetail.evidence.model import Model
+from dovetail.evidence.model import Model, weighted_sum
 from dovetail.evidence.names import number_paths, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, reference_pairs
 from dovetail.evidence.vocabulary import Vocabulary, WordLists
@@ -132,8 +132,8 @@ class References:
         here, there = len(HERE_FEATURES), len(HERE_FEATURES) + len(THERE_FEATURES)
         return LogOdds(
             self._columns,
-            model.intercept + self._here @ model.weights[:here],
-            self._there @ model.weights[here:there],
+            model.intercept + weighted_sum(self._here, model.weights[:here]),
+            weighted_sum(self._there, model.weights[here:there]),
             model.weights[there:],
         )
 
