@@ -137,9 +137,13 @@ class Candidates:
         return found
 
     def similar(self) -> Iterator[Candidate]:
-        """Texts of the columns that correspond, each with its nearest on the other side."""
+        """Texts of the columns that correspond, but no codes, each with its nearest on the other side."""
         left, right = (
-            {name: table.values(name) for name in table.names if table.column(name).is_text}
+            {
+                name: table.values(name)
+                for name in table.names
+                if table.column(name).is_text and not table.column(name).has_codes
+            }
             for table in (self._left, self._right)
         )
         compared = choose_columns(left, right, self._deadline)
@@ -162,11 +166,13 @@ class Candidates:
         source, target = (right, left) if way.reversed else (left, right)
         made = way.programs[0].apply({name: source[name] for name in way.programs[0].columns})
         asked = [value or text for value, text in zip(made, source[way.columns[0]], strict=True)]
-        wanted = target[way.target]
-        more = with_similar(keys, asked, wanted if way.key is None else way.key.apply({way.target: wanted}))
         columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
         asking = TextRows.of_rows(asked).codes
         yield self._of_keys("transform", columns, keys, asking, way)
+        if (self._left if way.reversed else self._right).column(way.target).has_codes:
+            return
+        wanted = target[way.target]
+        more = with_similar(keys, asked, wanted if way.key is None else way.key.apply({way.target: wanted}))
         assert more.origin is not None
         if (more.origin[more.of_source >= 0] == SIMILAR).any():
             yield self._of_keys("transform", columns, more, asking, way)

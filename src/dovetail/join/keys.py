@@ -145,8 +145,12 @@ def similar_keys(
     key_of = np.full(len(values.texts) + 1, -1, np.int64)
     similarity = np.zeros(len(values.texts) + 1)
     key_of[found.values], similarity[found.values] = found.keys, found.similarity
+    same = np.array([values.texts[v] == keys.texts[k] for v, k in zip(found.values, found.keys, strict=True)], bool)
+    equal = np.zeros(len(values.texts) + 1, bool)
+    equal[found.values[same]] = True
+    similarity[equal] = 1.0
     codes, score = key_of[values.codes], similarity[values.codes]
-    origin = np.full(len(codes), SIMILAR, np.int8)
+    origin = np.where(equal[values.codes], EQUAL, SIMILAR).astype(np.int8)
     left, right = (keys.codes, codes) if source else (codes, keys.codes)
     return JoinKeys(left, right, len(keys.texts), source, origin, score)
 

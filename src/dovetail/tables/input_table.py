@@ -27,6 +27,8 @@ from dovetail.normalise import ColumnType, decide, tokens
 from dovetail.tables.frames import dates_of_midnights, to_arrow
 
 TEXT_TYPES = ("text", "mixed")
+_CODE = r"^\S*[0-9]\S*$"
+_MOST = 0.9  # of a column's values, to say what it has; arbitrary, forgives a few odd ones
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ class InputColumn:
     def is_text(self) -> bool:
         """Whether its values are words rather than numbers, dates or flags."""
         return self.type.kind in TEXT_TYPES
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether most of its values have a digit and no space: codes have one spelling; similar ones are others."""
+        return bool(self.size and pc.mean(pc.match_substring_regex(self.tokens, _CODE)).as_py() >= _MOST)
 
 
 class InputTable:

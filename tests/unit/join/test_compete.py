@@ -111,3 +111,23 @@ def test_a_document_in_a_cell_costs_neither_time_nor_memory():
     left = {"id": [1, 2, 3, 4], "about": [f"{text} {name}" for name in FIRST[:4]]}
     right = {"name": FIRST[:8], "text": [f"{name} {text}" for name in FIRST[:8]]}
     assert dovetail.join(left, right, seconds=5).seconds < 30
+
+
+def test_similar_codes_are_other_codes():
+    """N818MQ and N818UA are two planes."""
+    airlines = ("MQ", "UA", "AA", "WN")
+    tails = [f"N{100 + number % 30}{airlines[number // 30]}" for number in range(120)]
+    draw = random.Random(8)
+    flights = {"tailnum": [draw.choice(tails[:100]) for _ in range(150)], "hour": [n % 24 for n in range(150)]}
+    planes = {"tailnum": tails[20:], "seats": [50 + number for number in range(100)]}
+    joined = dovetail.join(flights, planes)
+    assert (joined.by, joined.on) == ("equal", (("tailnum", "tailnum"),))
+    assert joined.rows == sum(tail in tails[20:] for tail in flights["tailnum"])
+
+
+def test_equal_texts_join_as_equal_whatever_the_method():
+    joined = dovetail.join({"town": CITIES}, {"place": [*CITIES[:-1], misspelt(CITIES[-1])]}, by="similar")
+    origins = joined.pairs["origin"].to_pylist()
+    assert origins.count("equal") == len(CITIES) - 1
+    assert origins.count("similar") == 1
+    assert joined.pairs["similarity"].to_pylist()[0] == 1
