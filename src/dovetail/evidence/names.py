@@ -53,7 +53,7 @@ ID_WORDS = KEY_WORDS - {"name", "ref", "the", "of"}
 ROW_WORDS = frozenset({"row", "rowname", "index", "unnamed"})
 """Words that programs give to a column of row numbers when they write a table: nobody refers to it."""
 
-# Set by hand in Part 5, before the present databases were there.
+# Set by hand, when only eight of the present databases were there.
 _KEY_WORD_WEIGHT = 0.15
 _BEGINNING = 3  # letters
 _BEGINNING_SHARE = 0.4  # of the weight of a word

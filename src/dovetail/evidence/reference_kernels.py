@@ -35,7 +35,7 @@ PAIR_FEATURES = (
 ) = range(len(PAIR_FEATURES))  # fmt: skip
 
 _WORDS_OF_A_NAME = 24  # that are compared; longer names are sentences
-_SAME_TABLE_IS_NEAR = 0.5  # rows refer to other rows of their table, but not often; as in Part 5
+_SAME_TABLE_IS_NEAR = 0.5  # rows refer to other rows of their table, but not often; set by hand
 _FULL_BITS = 4.0  # of chance: values that would match less often than 1 in 16 are no chance
 
 
