@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from dovetail.join.candidates import Candidate
+from dovetail.similar.columns import together
 from dovetail.tables.input_table import InputTable, open_table
 
 Columns = dict[str, list[str | None]]
@@ -30,6 +31,8 @@ MOST_OF_A_DATABASE = 20  # pairs of tables with a declared key, drawn with a see
 STRANGERS = 200  # pairs of tables of different databases
 NOTHING = 0.0, 0.0
 MOST_PAIRS = 2_000_000  # joined rows that are compared with the truth; more are wrong in every case here
+
+FOLDS_OF_PAIRS = 7
 
 REFERENCE = re.compile(r"countr|nation|pays|continent|currenc|devise|langu|locale|calendar|timezone|time_zone", re.I)
 """Reference lists, listed beforehand: two tables that both speak of them are no strangers."""
@@ -117,6 +120,42 @@ def similar(folder: Path, with_ids: bool) -> Iterator[Case]:
         tables = _frames(left, right)
         score = _score_of_pairs(*ids, truth)
         yield Case(family + " with ids" * with_ids, (f"{family}/{case.name}",), case.name, tables, score)
+
+
+def similar_texts(folder: Path) -> Iterator[tuple[str, list[str], list[str], set[tuple[str, str]]]]:
+    """Of each data set its name, the distinct texts of the compared columns of source and target, and the true pairs.
+
+    All text columns whose names are the same on both sides are compared together, and where they are called otherwise,
+    those at the same place.
+    """
+    for case in _folders(folder, "gt.csv"):
+        left, right, listed = (_read(case / name) for name in ("left.csv", "right.csv", "gt.csv"))
+        ids = [side.pop(next(iter(side))) for side in (left, right)]
+        tables = open_table(left, "left"), open_table(right, "right")
+        names = [
+            pair
+            for pair in zip(left, right, strict=True)
+            if all(
+                table.column(name).is_text and not table.column(name).has_codes
+                for table, name in zip(tables, pair, strict=True)
+            )
+        ]
+        texts = [
+            dict(zip(of_side, together(side, [pair[place] for pair in names]), strict=True))
+            for place, (of_side, side) in enumerate(zip(ids, (left, right), strict=True))
+        ]
+        truth = [(texts[0][a], texts[1][b]) for a, b in zip(listed["id_l"], listed["id_r"], strict=True)]
+        sides = [sorted(set(filter(None, side.values()))) for side in texts]
+        if len(sides[0]) > len(sides[1]):  # the smaller table looks for its rows in the larger one
+            sides, truth = sides[::-1], [(b, a) for a, b in truth]
+        name = case.relative_to(folder).as_posix()
+        yield name, sides[0], sides[1], {(a, b) for a, b in truth if a and b}
+
+
+def fold_of_pairs(folder: Path) -> dict[str, int]:
+    """Data sets of similar texts, dealt into folds."""
+    names = [case.relative_to(folder).as_posix() for case in _folders(folder, "gt.csv")]
+    return {name: place % FOLDS_OF_PAIRS for place, name in enumerate(names)}
 
 
 def of_columns(candidate: Candidate, truths: tuple[Predicate, ...]) -> Score:

@@ -11,13 +11,10 @@ are stored in the package.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,9 +22,10 @@ import numpy as np
 from cases import f1
 from logistic import fit_choice, fit_logistic
 from measure import MeasuredCase, read_measured
+from store import write_model
 
 from dovetail._types import Array
-from dovetail.evidence.model import Model
+from dovetail._model import Model
 from dovetail.join.judge import (
     ACCEPT_FEATURES,
     CERTAIN,
@@ -210,23 +208,6 @@ def _reliability(told: Iterable[tuple[float, float]]) -> None:
     print(f"\nexpected calibration error {error:.3f}")
 
 
-def write(model: Model, cases: list[MeasuredCase]) -> None:
-    said = {
-        "made_by": {
-            "program": "benchmarks/judgement/fit.py",
-            "date": datetime.date.today().isoformat(),
-            "data": sorted({case.family for case in cases}),
-            "cases": len(cases),
-        },
-        "intercept": round(model.intercept, 4),
-    }
-    for part in ("weights", "typical"):
-        values = getattr(model, part).tolist()
-        said[part] = {name: round(value, 4) for name, value in zip(model.features, values, strict=True) if value}
-    path = resources.files("dovetail.evidence").joinpath(f"{model.name}.json")
-    Path(str(path)).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", type=Path, nargs="+")
@@ -238,7 +219,7 @@ def main() -> None:
     report(fitter, cases, options.cases)
     if options.write:
         for model in fitter.without(frozenset()):
-            write(model, cases)
+            write_model(model, None, "fit.py", sorted({case.family for case in cases}), len(cases))
 
 
 if __name__ == "__main__":

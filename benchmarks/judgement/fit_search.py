@@ -39,7 +39,7 @@ from search import (
 
 import dovetail
 from dovetail._types import Array
-from dovetail.evidence.model import Model
+from dovetail._model import Model
 from dovetail.search import planner
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.features import FEATURES, Pairs

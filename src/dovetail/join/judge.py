@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from dovetail._types import Array
-from dovetail.evidence.model import Model, load_model
+from dovetail._model import Model, load_model
 from dovetail.evidence.two_tables import JOIN_FEATURES
 
 NamedColumns = tuple[tuple[str, ...], tuple[str, ...]]

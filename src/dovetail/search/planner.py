@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.evidence.model import Model, load_model
+from dovetail._model import Model, load_model
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine

@@ -1,38 +1,86 @@
-"""Which key a value means if they are spelled differently: the nearest, if it is nearest by a margin.
+"""Which key a value means if they are spelled differently: the one that it most likely means, if that is likely enough.
 
-Chapter 4.6 of E. Zhu's thesis (Auto-Join) chooses one threshold for a whole column, the greatest at which no value
-matches two keys; a single pair of similar keys then forbids every join. Here the constraint holds value by value: a
-value joins its nearest key if the second nearest is clearly farther. Pairs of words that distinguish keys are the
-negative rules of Auto-FuzzyJoin (doi:10.1145/3448016.3452824): where two keys differ in one word only, `stakes` and
-`oaks`, a value that differs from a key in these words is something else.
+Two logistic models decide (`benchmarks/judgement/fit_pairs.py`): one chooses the best of a value's candidates, by what
+their words have in common and what not; the other says how likely it is right, which depends on how far the second best
+is behind, and on whether another value suits the key better. Section 4.6 of E. Zhu's thesis (Auto-Join) chooses one
+threshold for a whole column, the greatest at which no value matches two keys; a single pair of similar keys then
+forbids every join. Pairs of words that distinguish keys are the negative rules of Auto-FuzzyJoin
+(doi:10.1145/3448016.3452824): where two keys differ in one word only, `stakes` and `oaks`, a value that differs from a
+key in these words is something else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from dovetail._model import Model, load_model
 from dovetail._types import Array
-from dovetail.similar.mismatch_kernels import distinguishing_pairs, mismatch_penalties, words_left_out
+from dovetail.similar.pair_kernels import distinguishing_pairs, measure_pairs, words_left_out
 from dovetail.similar.texts import Words, nearest, weigh, words_of
 
-# Chosen on half of the AutoFJ development sets while the scores of the other half were seen (docs/benchmarks.md).
-MARGIN = 0.76  # of the distance to the second key: the nearest must be nearer than that
-_OF_VALUE, _OF_KEY = 0.3, 0.1  # what words without a match add to the distance: of the value, of the key
-_OF_NUMBERS, _OF_RULE = 0.2, 0.2  # what numbers that differ add, and words that distinguish keys
-_FARTHEST = 1.0 + _OF_VALUE + _OF_KEY  # where nothing is shared
+MEASURED = (
+    "unmatched_value", "unmatched_key",  # the share of the words, by weight, that have no match
+    "numbers_differ", "number_alone",  # both texts have a number that the other has not; one has
+    "distinguished",  # they differ in words that distinguish two keys
+    "first_word",  # of the value: it has a match
+    "shared", "rarest_shared",  # the weights of matched words: all of them, and the greatest
+    "rarest_value", "rarest_key",  # the greatest weight of a word without a match
+    "misspelled",  # words that are matched by a similar one
+)  # fmt: skip
+PAIR_FEATURES = (
+    "cosine", "cosine_squared", "cosine_lead", "cosine_other", *MEASURED, "unmatched_both", "value_inside",
+    "key_inside", "words_value", "words_key", "words_differ", "texts",
+)  # fmt: skip
+"""Of a value and a candidate among the keys. `cosine_lead` is how far the other candidates are behind, `cosine_other`
+the best of them; weights of words are divided by the logarithm of the number of texts (`texts`)."""
+CHOSEN_FEATURES = (*PAIR_FEATURES, "score", "score_lead", "score_rival_lead")
+"""Of a value's best candidate: also its score, how far the value's second best is behind it, and how far another
+value's score for the same key."""
+
+_SCALED = [MEASURED.index(name) for name in ("shared", "rarest_shared", "rarest_value", "rarest_key")]
+_FEW_WORDS = 5.0  # `shared` and `misspelled` are sums over words: so many make about 1
+_INSIDE = 0.01  # of the words without a match, and a text is a part of the other
+_LEAST_SCORE, _MOST_LEAD = -10.0, 10.0  # log-odds: beyond, nothing changes
+_SLICE = 20_000  # values whose candidates are measured at once: 20 MB of features
+# What similarity subtracts from the cosine, chosen on half of the AutoFJ sets: for words of the value and of the key
+# without a match, for numbers that differ, and for words that distinguish keys.
+_PENALTIES = {"unmatched_value": 0.3, "unmatched_key": 0.1, "numbers_differ": 0.2, "distinguished": 0.2}
 _MOST_WORDS = 12  # of a key, from which rules are learned: longer keys are sentences
 _MOST_SIBLINGS = 40  # keys that differ in one word: more teach nothing new
 
 
 class Similar(NamedTuple):
-    """Pairs of positions among distinct values and distinct keys, and how similar they are, from 0 to 1."""
+    """Pairs of positions among distinct values and distinct keys, how similar they are, and how likely right."""
 
     values: Array
     keys: Array
     similarity: Array
+    probability: Array
+
+    @classmethod
+    def none(cls) -> Similar:
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True)
+class Best:
+    """Of each value, the candidate that it most likely means (-1: it has none), and its features."""
+
+    keys: Array
+    features: Array  # as CHOSEN_FEATURES
+
+    @property
+    def similarity(self) -> Array:
+        """From 0 to 1, of the two texts alone, whatever other keys there are."""
+        found = self.features[:, PAIR_FEATURES.index("cosine")].astype(np.float64)
+        for name, penalty in _PENALTIES.items():
+            found = found - penalty * self.features[:, PAIR_FEATURES.index(name)]
+        clipped: Array = np.clip(found, 0.0, 1.0)
+        return clipped
 
 
 def similar_pairs(
@@ -45,47 +93,129 @@ def similar_pairs(
 ) -> Similar:
     """For each value at most one key. Several values may have one key, unless `one_to_one`.
 
-    With `min_similarity`, the nearest key, if it is similar enough, whatever the second nearest. With `blocks`, a value
+    With `min_similarity`, the best key, if it is similar enough, whatever other keys there are. With `blocks`, a value
     and a key are compared only if their numbers are the same. With `one_to_one`, keys that are `taken` join nothing.
     """
     if not len(values) or not len(keys):
-        return Similar(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))
-    candidates, distance = distances(values, keys, blocks)
-    rows = np.arange(len(candidates))
-    order = np.argsort(distance, axis=1, kind="stable")
-    first, second = distance[rows, order[:, 0]], distance[rows, order[:, 1]]
-    chosen = candidates[rows, order[:, 0]]
-    similarity = np.clip(1.0 - first.astype(np.float64), 0.0, 1.0)
-    fits = (
-        (first <= MARGIN * second) & (first < second) if min_similarity is None else similarity >= min_similarity
-    ) & (chosen >= 0)
-    found = np.flatnonzero(fits)
+        return Similar.none()
+    best = best_keys(values, keys, blocks)
+    probability = np.where(best.keys >= 0, accept_model().probability(best.features), 0.0)
+    if min_similarity is None:
+        fits = probability >= best_threshold(probability)
+    else:
+        fits = best.similarity >= min_similarity
+    found = np.flatnonzero(fits & (best.keys >= 0))
     if one_to_one:
-        found = np.sort(_nearest_of_each_key(found, chosen, first, taken))
-    return Similar(found, chosen[found].astype(np.int64), similarity[found])
+        found = np.sort(_likeliest_of_each_key(found, best.keys, probability, taken))
+    return Similar(found, best.keys[found].astype(np.int64), best.similarity[found], probability[found])
 
 
-def _nearest_of_each_key(found: Array, keys: Array, distance: Array, taken: Collection[int]) -> Array:
-    by_distance = found[np.argsort(distance[found], kind="stable")]
-    free = by_distance[~np.isin(keys[by_distance], np.fromiter(taken, np.int64, len(taken)))]
+def best_threshold(probability: Array) -> float:
+    """The least probability of a pair at which the expected F1 of all pairs is greatest.
+
+    Of the right pairs as many are expected as the probabilities add up to (Lipton, Elkan and Narayanaswamy 2014).
+    """
+    falling = np.sort(probability)[::-1]
+    right = np.cumsum(falling)
+    expected = 2 * right / (np.arange(1, len(falling) + 1) + max(right[-1], np.finfo(float).tiny))
+    return float(falling[expected.argmax()])
+
+
+def _likeliest_of_each_key(found: Array, keys: Array, probability: Array, taken: Collection[int]) -> Array:
+    by_probability = found[np.argsort(-probability[found], kind="stable")]
+    free = by_probability[~np.isin(keys[by_probability], np.fromiter(taken, np.int64, len(taken)))]
     _, place = np.unique(keys[free], return_index=True)
     return free[place]
 
 
-def distances(
+def best_keys(values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None = None) -> Best:
+    return choose(*compare(values, keys, blocks))
+
+
+def choose(candidates: Array, slices: Iterable[tuple[slice, Array]]) -> Best:
+    """The best of each value's candidates, whose features come some values at a time."""
+    scores = np.full(candidates.shape, _LEAST_SCORE)
+    best = np.zeros(len(candidates), np.int64)
+    kept = np.zeros((len(candidates), len(PAIR_FEATURES)), np.float32)
+    rank = rank_model()
+    for rows, features in slices:
+        scores[rows] = np.where(candidates[rows] >= 0, np.maximum(rank.log_odds(features), _LEAST_SCORE), _LEAST_SCORE)
+        best[rows] = scores[rows].argmax(axis=1)
+        kept[rows] = features[np.arange(len(features)), best[rows]]
+    chosen = candidates[np.arange(len(best)), best]
+    return Best(chosen, np.column_stack([kept, *_competition(candidates, scores, best)]))
+
+
+def rank_model() -> Model:
+    return load_model("pair_rank", PAIR_FEATURES, "similar")
+
+
+def accept_model() -> Model:
+    return load_model("pair", CHOSEN_FEATURES, "similar")
+
+
+def compare(
     values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None = None
-) -> tuple[Array, Array]:
-    """For each value its candidates among the keys, and how far each is."""
+) -> tuple[Array, Iterator[tuple[slice, Array]]]:
+    """For each value its candidates among the keys, and their PAIR_FEATURES, some values at a time."""
     mine, theirs = words_of(values), words_of(keys)
     weighed = weigh(mine, theirs)
-    candidates, similarity = nearest(weighed, blocks)
-    distance = np.full(candidates.shape, _FARTHEST, np.float32)
-    mismatch_penalties(
-        candidates, similarity, mine.codes, mine.starts, mine.first, mine.hashes, weighed.word_weights[0],
-        theirs.codes, theirs.starts, theirs.first, theirs.hashes, weighed.word_weights[1], negative_rules(theirs),
-        _OF_VALUE, _OF_KEY, _OF_NUMBERS, _OF_RULE, distance,
-    )  # fmt: skip
-    return candidates, distance
+    candidates, cosine = nearest(weighed, blocks)
+    rules = negative_rules(theirs)
+    texts = float(np.log1p(len(mine) + len(theirs)))
+
+    def slices() -> Iterator[tuple[slice, Array]]:
+        for begin in range(0, len(mine), _SLICE):
+            rows = slice(begin, begin + _SLICE)
+            some = candidates[rows]
+            measured = np.zeros((*some.shape, len(MEASURED)), np.float32)
+            measure_pairs(
+                some, mine.codes, mine.starts, mine.first[begin : begin + len(some) + 1], mine.hashes,
+                weighed.word_weights[0], theirs.codes, theirs.starts, theirs.first, theirs.hashes,
+                weighed.word_weights[1], rules, measured,
+            )  # fmt: skip
+            words = np.diff(mine.first)[rows][:, None], np.diff(theirs.first)[some]
+            yield rows, _features(some >= 0, cosine[rows], measured, words, texts)
+
+    return candidates, slices()
+
+
+def _features(exists: Array, cosine: Array, measured: Array, words: tuple[Array, Array], texts: float) -> Array:
+    """The axes are values, candidates and PAIR_FEATURES."""
+    cosine = np.where(exists, cosine, 0.0)
+    falling = np.sort(cosine, axis=1)[:, ::-1]
+    first, second = falling[:, :1], falling[:, 1:2]
+    other = np.where(cosine >= first, second, first)
+    measured[..., _SCALED] /= texts
+    for name in ("shared", "misspelled"):
+        measured[..., MEASURED.index(name)] /= _FEW_WORDS
+    alone, key_alone = measured[..., 0], measured[..., 1]
+    here, there = (np.broadcast_to(side, cosine.shape) for side in words)
+    parts = [
+        cosine, cosine**2, cosine - other, other, *np.moveaxis(measured, -1, 0), alone * key_alone, alone < _INSIDE,
+        key_alone < _INSIDE, np.log1p(here), np.log1p(there), np.abs(here - there) / np.maximum(1, np.maximum(here, there)),
+        np.full(cosine.shape, texts),
+    ]  # fmt: skip
+    found: Array = np.stack([part.astype(np.float32) for part in parts], axis=-1)
+    return found
+
+
+def _competition(candidates: Array, scores: Array, best: Array) -> tuple[Array, Array, Array]:
+    """The score of each value's best candidate, its lead over the second, and over other values for the same key."""
+    rows = np.arange(len(scores))
+    score = scores[rows, best]
+    others = scores.copy()
+    others[rows, best] = _LEAST_SCORE
+    keys, of_values = candidates.ravel(), np.repeat(rows, candidates.shape[1])
+    order = np.lexsort((-scores.ravel(), keys))
+    keys, of_values, by_key = keys[order], of_values[order], scores.ravel()[order]
+    first = np.searchsorted(keys, candidates[rows, best])
+    second = np.minimum(first + 1, len(keys) - 1)
+    has_second = keys[second] == keys[first]
+    rival = np.where(
+        of_values[first] != rows, by_key[first], np.where(has_second & (second > first), by_key[second], _LEAST_SCORE)
+    )
+    return score, np.clip(score - others.max(axis=1), 0, _MOST_LEAD), np.clip(score - rival, -_MOST_LEAD, _MOST_LEAD)
 
 
 def negative_rules(keys: Words) -> Array:

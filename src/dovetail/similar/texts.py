@@ -64,11 +64,11 @@ def weigh(left: Words, right: Words) -> WeightedTexts:
     bits = min(max(_LEAST_BITS, room.bit_length()), _MOST_BITS)
     cut = [token_numbers(side.codes, side.starts, side.first, side.hashes, bits) for side in (left, right)]
     counts = np.sum([np.bincount(tokens, minlength=1 << bits) for _, tokens in cut], axis=0)
-    by_rarity = np.argsort(np.where(counts == 0, np.iinfo(np.int64).max, counts), kind="stable")
-    used = int(np.count_nonzero(counts))
+    used = np.flatnonzero(counts)
+    by_rarity = used[np.argsort(counts[used], kind="stable")]
     ranks = np.empty(1 << bits, np.uint32)
-    ranks[by_rarity] = np.arange(1 << bits, dtype=np.uint32)
-    weights = np.log1p((len(left) + len(right)) / counts[by_rarity[:used]]).astype(np.float32)
+    ranks[by_rarity] = np.arange(len(by_rarity), dtype=np.uint32)
+    weights = np.log1p((len(left) + len(right)) / counts[by_rarity]).astype(np.float32)
     bags = [_bags(starts, tokens, ranks, weights) for starts, tokens in cut]
     of_words = [weights[ranks[_numbers(side.hashes, bits)]] for side in (left, right)]
     return WeightedTexts((bags[0], bags[1]), weights, (of_words[0], of_words[1]))

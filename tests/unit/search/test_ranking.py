@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail.api.lake import Lake
-from dovetail.evidence.model import Model, load_model
+from dovetail._model import Model, load_model
 from dovetail.evidence.rarity import rarity
 from dovetail.search import engine
 from dovetail.search.planner import POOR

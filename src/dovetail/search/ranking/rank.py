@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from dovetail._types import Array
-from dovetail.evidence.model import Model
+from dovetail._model import Model
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.engine import Match

@@ -1,7 +1,7 @@
-"""From features to a probability: logistic models whose weights are in JSON files beside this one.
+"""From features to a probability: logistic models whose weights are in JSON files beside the modules that use them.
 
-A file names the program, the data sets and the date that made it (`benchmarks/judgement/fit.py`). A logistic model
-explains itself: each feature adds its weight times its value to the log-odds.
+A file names the program, the data sets and the date that made it (`benchmarks/judgement`). A logistic model explains
+itself: each feature adds its weight times its value to the log-odds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.errors import DovetailError
-from dovetail.evidence.features import FEATURES
 
 _MOST_LOG_ODDS = 30.0  # beyond that a probability is 0 or 1 in double precision
 
@@ -46,14 +45,15 @@ class Model:
 
 
 @cache
-def load_model(name: str, features: tuple[str, ...] = FEATURES) -> Model:
+def load_model(name: str, features: tuple[str, ...], room: str = "evidence") -> Model:
     """The stored model of this name, for these features.
 
-    `join_rank` and `join`: which join of two tables would a person accept, and how likely? `search`: the same of a
-    table that was found in a lake. `reference`: does the one column refer to the other? `inclusion` asks that of a pair
-    alone, whatever else a column could refer to.
+    In `evidence`: `join_rank` and `join`: which join of two tables would a person accept, and how likely? `search`: the
+    same of a table that was found in a lake. `reference`: does the one column refer to the other? `inclusion` asks that
+    of a pair alone, whatever else a column could refer to. In `similar`: `pair_rank` and `pair`: which key does a value
+    mean that is spelled differently, and how likely?
     """
-    text = resources.files("dovetail.evidence").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    text = resources.files(f"dovetail.{room}").joinpath(f"{name}.json").read_text(encoding="utf-8")
     stored = json.loads(text)
     unknown = set(stored["weights"]) - set(features)
     if unknown:

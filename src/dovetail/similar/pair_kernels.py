@@ -1,4 +1,4 @@
-"""Kernels for mismatch penalties: evidence that two texts differ, beyond the tokens that they do not share."""
+"""Kernels that compare two texts word by word: what is the same, what is spelled differently, what is left over."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from dovetail._compile import compiled
 from dovetail._types import Array
 
-# Chosen on half of the AutoFJ development sets (benchmarks/transformation), as were the penalties of matching.py.
+# Chosen on half of the AutoFJ development sets, while the scores of the other half were seen (docs/benchmarks.md).
 _LEAST_WORD_SIMILARITY = np.float32(0.4)  # words that share less are not matched
 _INITIAL = np.float32(0.5)  # an initial and a word that begins with it
 _PREFIX = np.float32(0.6)  # a word and one that begins with it
+_MOST_SPELLED = 16  # first words of a text whose spellings are compared; in a long text one misspelled word is little
 
 
 @compiled
@@ -53,41 +54,48 @@ def distinguishing_pairs(rests: Array, gone: Array, most: int) -> Array:
 
 
 @compiled
-def mismatch_penalties(
-    candidates: Array, similarity: Array, codes: Array, starts: Array, first: Array, hashes: Array, weights: Array,
-    k_codes: Array, k_starts: Array, k_first: Array, k_hashes: Array, k_weights: Array, rules: Array,
-    of_value: float, of_key: float, of_numbers: float, of_rule: float, distance: Array,
+def measure_pairs(
+    candidates: Array, codes: Array, starts: Array, first: Array, hashes: Array, weights: Array,
+    k_codes: Array, k_starts: Array, k_first: Array, k_hashes: Array, k_weights: Array, rules: Array, measured: Array,
 ) -> None:  # fmt: skip
-    """The distance of each candidate: 1 - cosine similarity, and what each mismatch adds."""
+    """What the words of a value and of each candidate have in common, and what not; see `MEASURED` in matching.py."""
     most = 1
     for text in range(len(first) - 1):
         most = max(most, first[text + 1] - first[text])
     for text in range(len(k_first) - 1):
         most = max(most, k_first[text + 1] - k_first[text])
     mine, theirs = np.empty(most, np.float32), np.empty(most, np.float32)
+    similar = np.empty((_MOST_SPELLED, _MOST_SPELLED), np.float32)
     for text in range(len(candidates)):
         for place in range(candidates.shape[1]):
             key = candidates[text, place]
             if key < 0:
                 break
             a, a_end, b, b_end = first[text], first[text + 1], k_first[key], k_first[key + 1]
-            _align_words(a, a_end, b, b_end, codes, starts, hashes, k_codes, k_starts, k_hashes, mine, theirs)
-            numbers = _has_unmatched_number(a, a_end, codes, starts, mine) and _has_unmatched_number(
-                b, b_end, k_codes, k_starts, theirs
-            )
-            distinguished = _has_distinguishing_pair(a, a_end, b, b_end, hashes, k_hashes, mine, theirs, rules)
-            distance[text, place] = (
-                1.0 - similarity[text, place]
-                + of_value * _unmatched_weight(a, a_end, weights, mine)
-                + of_key * _unmatched_weight(b, b_end, k_weights, theirs)
-                + of_numbers * numbers + of_rule * distinguished
-            )  # fmt: skip
+            _align_words(a, a_end, b, b_end, codes, starts, hashes, k_codes, k_starts, k_hashes, mine, theirs, similar)
+            here = _has_unmatched_number(a, a_end, codes, starts, mine)
+            there = _has_unmatched_number(b, b_end, k_codes, k_starts, theirs)
+            found = measured[text, place]
+            found[0] = _unmatched_weight(a, a_end, weights, mine)
+            found[1] = _unmatched_weight(b, b_end, k_weights, theirs)
+            found[2] = here and there
+            found[3] = here or there
+            found[4] = _has_distinguishing_pair(a, a_end, b, b_end, hashes, k_hashes, mine, theirs, rules)
+            found[5] = a_end > a and mine[0] > 0
+            for word in range(a, a_end):
+                matched = mine[word - a]
+                found[6] += weights[word] * matched
+                found[7] = max(found[7], weights[word] if matched == 1.0 else np.float32(0))
+                found[8] = max(found[8], weights[word] * (np.float32(1) - matched))
+                found[10] += 0 < matched < 1
+            for word in range(b, b_end):
+                found[9] = max(found[9], k_weights[word] * (np.float32(1) - theirs[word - b]))
 
 
 @compiled
 def _align_words(
     a: int, a_end: int, b: int, b_end: int, codes: Array, starts: Array, hashes: Array, k_codes: Array, k_starts: Array,
-    k_hashes: Array, mine: Array, theirs: Array,
+    k_hashes: Array, mine: Array, theirs: Array, similar: Array,
 ) -> None:  # fmt: skip
     """How well each word is matched by one of the other text, from 0 to 1: equal words first, then the most similar."""
     mine[: a_end - a] = 0.0
@@ -97,17 +105,23 @@ def _align_words(
             if theirs[j - b] == 0.0 and hashes[i] == k_hashes[j]:
                 mine[i - a] = theirs[j - b] = 1.0
                 break
+    a_end, b_end = min(a_end, a + _MOST_SPELLED), min(b_end, b + _MOST_SPELLED)
+    for i in range(a, a_end):
+        for j in range(b, b_end):
+            if mine[i - a] == 0.0 and theirs[j - b] == 0.0:
+                similar[i - a, j - b] = _word_similarity(
+                    codes, starts[i], starts[i + 1], k_codes, k_starts[j], k_starts[j + 1]
+                )
     while True:
         best, best_i, best_j = _LEAST_WORD_SIMILARITY, -1, -1
-        for i in range(a, a_end):
-            for j in range(b, b_end):
-                if mine[i - a] == 0.0 and theirs[j - b] == 0.0:
-                    similar = _word_similarity(codes, starts[i], starts[i + 1], k_codes, k_starts[j], k_starts[j + 1])
-                    if similar > best:
-                        best, best_i, best_j = similar, i, j
+        for i in range(a_end - a):
+            if mine[i] == 0.0:
+                for j in range(b_end - b):
+                    if theirs[j] == 0.0 and similar[i, j] > best:
+                        best, best_i, best_j = similar[i, j], i, j
         if best_i < 0:
             return
-        mine[best_i - a] = theirs[best_j - b] = best
+        mine[best_i] = theirs[best_j] = best
 
 
 @compiled
