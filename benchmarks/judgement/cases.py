@@ -119,7 +119,7 @@ def similar(folder: Path, with_ids: bool) -> Iterator[Case]:
         truth = set(zip(listed["id_l"], listed["id_r"], strict=True))
         tables = _frames(left, right)
         score = _score_of_pairs(*ids, truth)
-        yield Case(family + " with ids" * with_ids, (f"{family}/{case.name}",), case.name, tables, score)
+        yield Case(family + " with ids" * with_ids, (_data_set(case, folder),), case.name, tables, score)
 
 
 def similar_texts(folder: Path) -> Iterator[tuple[str, list[str], list[str], set[tuple[str, str]]]]:
@@ -148,14 +148,17 @@ def similar_texts(folder: Path) -> Iterator[tuple[str, list[str], list[str], set
         sides = [sorted(set(filter(None, side.values()))) for side in texts]
         if len(sides[0]) > len(sides[1]):  # the smaller table looks for its rows in the larger one
             sides, truth = sides[::-1], [(b, a) for a, b in truth]
-        name = case.relative_to(folder).as_posix()
-        yield name, sides[0], sides[1], {(a, b) for a, b in truth if a and b}
+        yield _data_set(case, folder), sides[0], sides[1], {(a, b) for a, b in truth if a and b}
 
 
 def fold_of_pairs(folder: Path) -> dict[str, int]:
     """Data sets of similar texts, dealt into folds."""
-    names = [case.relative_to(folder).as_posix() for case in _folders(folder, "gt.csv")]
+    names = [_data_set(case, folder) for case in _folders(folder, "gt.csv")]
     return {name: place % FOLDS_OF_PAIRS for place, name in enumerate(names)}
+
+
+def _data_set(case: Path, folder: Path) -> str:
+    return f"{case.relative_to(folder).parts[0]}/{case.name}"
 
 
 def of_columns(candidate: Candidate, truths: tuple[Predicate, ...]) -> Score:

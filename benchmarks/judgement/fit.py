@@ -24,8 +24,8 @@ from logistic import fit_choice, fit_logistic
 from measure import MeasuredCase, read_measured
 from store import write_model
 
-from dovetail._types import Array
 from dovetail._model import Model
+from dovetail._types import Array
 from dovetail.join.judge import (
     ACCEPT_FEATURES,
     CERTAIN,

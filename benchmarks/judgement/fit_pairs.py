@@ -24,7 +24,7 @@ from store import write_model
 from dovetail._model import Model
 from dovetail._types import Array
 from dovetail.similar import matching
-from dovetail.similar.matching import CHOSEN_FEATURES, PAIR_FEATURES, best_threshold, compare
+from dovetail.similar.matching import CHOSEN_FEATURES, PAIR_FEATURES, compare, least_probability
 
 RANK_PENALTY, ACCEPT_PENALTY = 1.0, 1.0  # set before any left-out score was seen; neither was searched for
 SMALL = 30
@@ -128,7 +128,7 @@ def main() -> None:
         rank, accept = models[folds[each.name]]
         features, right = best(rank, each)
         chance = accept.probability(features)
-        taken = chance >= best_threshold(chance)
+        taken = chance >= least_probability(chance)
         told.append(np.column_stack([chance, right]))
         precision, recall = right[taken].mean() if taken.any() else 0.0, right[taken].sum() / max(1, each.true_pairs)
         score = 2 * precision * recall / max(1e-9, precision + recall)
@@ -141,6 +141,7 @@ def main() -> None:
     for some in np.array_split(np.arange(len(chances)), 10):
         print(f"told {chances[some].mean():.3f}, right {right[some].mean():.3f}")
     if options.left_out:
+        options.left_out.mkdir(parents=True, exist_ok=True)
         for fold, pair in models.items():
             for model in pair:
                 write_model(model, options.left_out / f"{model.name}-{fold}.json", "fit_pairs.py", ["fuzzy_pairs"], 0)

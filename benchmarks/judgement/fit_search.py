@@ -38,8 +38,8 @@ from search import (
 )
 
 import dovetail
-from dovetail._types import Array
 from dovetail._model import Model
+from dovetail._types import Array
 from dovetail.search import planner
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.features import FEATURES, Pairs

@@ -1,11 +1,12 @@
 """Measures all candidates of all cases, for `fit.py`: what each method offers, its features, and how right it is.
 
-    python benchmarks/judgement/measure.py TRUTH MEASURED [--families NAME ...]
+    python benchmarks/judgement/measure.py TRUTH MEASURED [--families NAME ...] [--pair-models FOLDER]
     python benchmarks/judgement/measure.py TRUTH MEASURED --names NEW
 
 TRUTH is a folder with `relational`, `transform_pairs` and `fuzzy_pairs`. MEASURED grows case by case, and cases that it
-has are not measured again. With --names, the features of names are measured anew, and the others kept: a minute instead
-of half an hour.
+has are not measured again. With --pair-models, similar texts are compared by models that were fitted without the data
+set (`fit_pairs.py --left-out`). With --names, the features of names are measured anew, and the others kept: a minute
+instead of half an hour.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from cases import Case, all_cases, f1
+from cases import Case, all_cases, f1, fold_of_pairs
 
 from dovetail._deadline import Deadline
+from dovetail._model import read_model
 from dovetail._types import Array
 from dovetail.evidence.features import FEATURES
 from dovetail.evidence.two_tables import JOIN_FEATURES, TwoTables
 from dovetail.join.candidates import Candidates
+from dovetail.similar import matching
+from dovetail.similar.matching import CHOSEN_FEATURES, PAIR_FEATURES
 
 SECONDS = 10.0  # the default budget of a join
 
@@ -66,6 +70,15 @@ def measure(case: Case) -> MeasuredCase:
     )
 
 
+def use_pair_models(folder: Path, fold: int) -> None:
+    """Those that were fitted without a fold."""
+    rank, accept = (
+        read_model(name, features, (folder / f"{name}-{fold}.json").read_text(encoding="utf-8"))
+        for name, features in (("pair_rank", PAIR_FEATURES), ("pair", CHOSEN_FEATURES))
+    )
+    matching.rank_model, matching.accept_model = lambda: rank, lambda: accept  # type: ignore[assignment]
+
+
 def names_anew(case: Case, known: MeasuredCase) -> MeasuredCase:
     """The same with other features of names, as `join/candidates.py` and `join/measure_keys.py` have them."""
     facts = TwoTables(*case.tables())
@@ -100,6 +113,7 @@ def main() -> None:
     parser.add_argument("truth", type=Path)
     parser.add_argument("measured", type=Path)
     parser.add_argument("--families", nargs="*", help="some of the families only")
+    parser.add_argument("--pair-models", type=Path, metavar="FOLDER", help="made by fit_pairs.py --left-out")
     parser.add_argument("--names", type=Path, metavar="NEW", help="write the known cases with other features of names")
     options = parser.parse_args()
     known = read_measured(options.measured)
@@ -109,10 +123,13 @@ def main() -> None:
                 if (case.family, case.name) in known:
                     pickle.dump(names_anew(case, known[case.family, case.name]), file)
         return
+    folds = fold_of_pairs(options.truth / "fuzzy_pairs")
     with options.measured.open("ab") as file:
         for case in all_cases(options.truth):
             if (case.family, case.name) in known or (options.families and case.family not in options.families):
                 continue
+            if options.pair_models:
+                use_pair_models(options.pair_models, folds.get(case.groups[0], 0))
             measured = measure(case)
             pickle.dump(measured, file)
             file.flush()

@@ -54,6 +54,10 @@ def load_model(name: str, features: tuple[str, ...], room: str = "evidence") -> 
     mean that is spelled differently, and how likely?
     """
     text = resources.files(f"dovetail.{room}").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    return read_model(name, features, text)
+
+
+def read_model(name: str, features: tuple[str, ...], text: str) -> Model:
     stored = json.loads(text)
     unknown = set(stored["weights"]) - set(features)
     if unknown:

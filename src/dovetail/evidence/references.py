@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dovetail._model import Model, weighted_sum
 from dovetail._types import Array
 from dovetail.evidence.features import BOOLEAN, DATE, REAL, Side, chance
-from dovetail._model import Model, weighted_sum
 from dovetail.evidence.names import number_paths, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, reference_pairs
 from dovetail.evidence.vocabulary import Vocabulary, WordLists

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from dovetail._model import load_model
 from dovetail._types import Array
 from dovetail.evidence.columns import as_numbers, kinds_of
 from dovetail.evidence.features import Side
-from dovetail._model import load_model
 from dovetail.evidence.references import REFERENCE_FEATURES, ColumnNames, LogOdds, References
 from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, share_among_targets
 from dovetail.graph.inclusion import ColumnPairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -18,9 +18,18 @@ from dovetail.join.best_predicate.groups import TwoCoded
 from dovetail.join.best_predicate.scores import PREFERENCES, Joined
 from dovetail.join.best_predicate.search import Search
 from dovetail.join.judge import NamedColumns
-from dovetail.join.keys import SIMILAR, JoinKeys, TextRows, equal_keys, similar_keys, transformed_keys, with_similar
+from dovetail.join.keys import (
+    SIMILAR,
+    JoinKeys,
+    TextRows,
+    equal_keys,
+    sampled_similar_keys,
+    similar_keys,
+    transformed_keys,
+    with_similar,
+)
 from dovetail.join.measure_keys import key_features
-from dovetail.similar.columns import choose_columns, together
+from dovetail.similar.columns import together, ways_to_compare
 from dovetail.tables.input_table import InputTable
 from dovetail.transform.composite import discover_composite
 from dovetail.transform.discover import discover
@@ -30,6 +39,10 @@ _COMPOSITE = (("key", 6), ("strength", 3), ("balance", 3))
 """Preferences, and how many of the best of each are compared: they disagree on what several columns should be."""
 _FOR_COMPOSITE = 0.3  # of the time, at most
 _STEPS = 10.0  # of a transformation: as many count as 1
+_WAYS = 3  # of comparing texts, each on other columns; arbitrary
+_MOST_TRIED = 2_000, 20_000
+"""Distinct values and keys that are compared to judge a similarity join; all are compared only if it is chosen.
+Arbitrary: about a second."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,7 @@ class Candidate:
     keys: Callable[[], JoinKeys]
     way: Transformation | None = None
     counts: Joined | None = None  # of equal columns
+    estimated: bool = False  # the numbers of rows, from a sample
 
 
 class Candidates:
@@ -146,14 +160,19 @@ class Candidates:
             }
             for table in (self._left, self._right)
         )
-        compared = choose_columns(left, right, self._deadline)
-        if compared is None or self._deadline.is_over:
-            return
-        source, target = (right, left) if compared.reversed else (left, right)
-        values = TextRows.of_rows(together(source, compared.source))
-        keys = similar_keys(values, TextRows.of_rows(together(target, compared.target)), int(compared.reversed))
-        columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-        yield self._of_keys("similar", columns, keys, values.codes)
+        for compared in ways_to_compare(left, right, self._deadline)[:_WAYS]:
+            if self._deadline.is_over:
+                return
+            source, target = (right, left) if compared.reversed else (left, right)
+            values = TextRows.of_rows(together(source, compared.source))
+            keys = TextRows.of_rows(together(target, compared.target))
+            columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
+            make = cache(partial(similar_keys, values, keys, int(compared.reversed)))
+            if len(values.texts) <= _MOST_TRIED[0] and len(keys.texts) <= _MOST_TRIED[1]:
+                yield self._of_keys("similar", columns, make(), values.codes)
+            else:
+                tried, share = sampled_similar_keys(values, keys, int(compared.reversed), _MOST_TRIED)
+                yield self._of_keys("similar", columns, tried, values.codes, sampled=share, make=make)
 
     def transformed(self) -> Iterator[Candidate]:
         """What programs make of one table's values, alone and with similarity for the rows that they leave."""
@@ -178,12 +197,22 @@ class Candidates:
             yield self._of_keys("transform", columns, more, asking, way)
 
     def _of_keys(
-        self, by: str, columns: NamedColumns, keys: JoinKeys, asking: Array, way: Transformation | None = None
+        self,
+        by: str,
+        columns: NamedColumns,
+        keys: JoinKeys,
+        asking: Array,
+        way: Transformation | None = None,
+        sampled: float = 1.0,
+        make: Callable[[], JoinKeys] | None = None,
     ) -> Candidate:
         cost = 0.0 if way is None else sum(len(program.steps) for program in way.programs) / _STEPS
-        measured = key_features(self._facts, self._facts.positions(columns), keys, asking, cost)
+        measured = key_features(self._facts, self._facts.positions(columns), keys, asking, cost, sampled)
         joined, matched = measured.joined, measured.matched
-        return Candidate(by, columns, keys.source, measured.features, joined, matched, lambda: keys, way)
+        return Candidate(
+            by, columns, keys.source, measured.features, joined, matched, make or (lambda: keys), way,
+            estimated=sampled < 1,
+        )  # fmt: skip
 
 
 def _two(counts: Sequence[int]) -> tuple[int, int]:

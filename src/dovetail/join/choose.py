@@ -20,7 +20,7 @@ from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, tran
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
-from dovetail.similar.columns import ComparedColumns, choose_columns, has_keys, together
+from dovetail.similar.columns import choose_columns, directed_way, together
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
 from dovetail.transform.composite import discover_composite
@@ -83,7 +83,8 @@ class _Join:
         made_by = "equal" if way is not None and way.is_identity else candidate.by
         result = execute(self.left, self.right, keys, self.request, made_by, candidate.columns)
         return replace(
-            result, why=why(best, self.left, self.right), transformation=None if made_by == "equal" else way,
+            result, why=why(best.probability, result.matched, (self.left.rows, self.right.rows)),
+            transformation=None if made_by == "equal" else way,
             probability=best.probability, runners_up=others, complete=choice.complete,
         )  # fmt: skip
 
@@ -120,11 +121,15 @@ class _Join:
 
     def _similar(self, on: list[Pair] | None) -> JoinResult:
         """By similarity alone."""
+        names = _columns(on) if on else (self._texts(self.left), self._texts(self.right))
         texts = [
-            {name: table.values(name) for name in table.names if named or table.column(name).is_text}
-            for table, named in ((self.left, on), (self.right, on))
+            {name: table.values(name) for name in of} for table, of in zip((self.left, self.right), names, strict=True)
         ]
-        compared = choose_columns(texts[0], texts[1]) if on is None else _as_compared(texts, on)
+        compared = (
+            choose_columns(texts[0], texts[1], self._deadline)
+            if on is None
+            else directed_way(texts[0], names[0], texts[1], names[1])
+        )
         if compared is None:
             return self._nothing("similar", "No text columns correspond.")
         source, target = texts[::-1] if compared.reversed else texts
@@ -135,6 +140,10 @@ class _Join:
         columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
         result = execute(self.left, self.right, found, self.request, "similar", columns)
         return replace(result, why="The method was given.")
+
+    @staticmethod
+    def _texts(table: InputTable) -> tuple[str, ...]:
+        return tuple(name for name in table.names if table.column(name).is_text)
 
     def _blocks(self, turned: bool) -> tuple[Array | None, Array | None]:
         """The number of the block of each row of the source and of the target: only rows of one block join."""
@@ -158,13 +167,6 @@ class _Join:
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
         return replace(result, why=why)
-
-
-def _as_compared(texts: list[Texts], on: list[Pair]) -> ComparedColumns:
-    mine, theirs = _columns(on)
-    if has_keys(texts[0], mine, texts[1], theirs):
-        return ComparedColumns(theirs, mine, reversed=True)
-    return ComparedColumns(mine, theirs, reversed=False)
 
 
 def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:

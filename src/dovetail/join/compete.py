@@ -58,7 +58,8 @@ class Judged:
         pairs, rows = self.candidate.joined, max(1, max(self.candidate.matched))
         each = pairs / rows
         several = f", {each:,.0f} for each row" if each >= 1.5 else ""
-        return f"{self.condition} would join {pairs:,} {'pair' if pairs == 1 else 'pairs'}{several}"
+        about = "about " if self.candidate.estimated else ""
+        return f"{self.condition} would join {about}{pairs:,} {'pair' if pairs == 1 else 'pairs'}{several}"
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,9 @@ def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
 
 
 def _same_rows(one: Candidate, other: Candidate) -> bool:
-    """Whether both join the same pairs of rows; of huge joins nobody looks."""
-    if one is other or (one.joined, one.matched) != (other.joined, other.matched) or one.joined > _COMPARED:
+    """Whether both join the same pairs of rows; of huge joins, and of those that are only estimated, nobody looks."""
+    differ = (one.joined, one.matched) != (other.joined, other.matched)
+    if one is other or differ or one.joined > _COMPARED or one.estimated or other.estimated:
         return one is other
     return all(map(np.array_equal, joined_rows(one.keys()), joined_rows(other.keys())))
 
@@ -128,11 +130,10 @@ def _plainness(judged: Judged) -> tuple[int, float]:
     return _METHODS.index(by), -judged.probability
 
 
-def why(chosen: Judged, left: InputTable, right: InputTable) -> str:
+def why(probability: float, matched: tuple[int, int], rows: tuple[int, int]) -> str:
     """The numbers that decided, in one sentence or two."""
-    matched, rows = chosen.candidate.matched, (left.rows, right.rows)
     said = f"{matched[0]:,} of {rows[0]:,} rows on the left and {matched[1]:,} of {rows[1]:,} on the right have a match"
-    return f"{said}. Likely right: {chosen.probability:.0%}."
+    return f"{said}. Likely right: {probability:.0%}."
 
 
 def why_nothing(choice: Choice) -> str:

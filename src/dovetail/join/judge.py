@@ -10,8 +10,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from dovetail._types import Array
 from dovetail._model import Model, load_model
+from dovetail._types import Array
 from dovetail.evidence.two_tables import JOIN_FEATURES
 
 NamedColumns = tuple[tuple[str, ...], tuple[str, ...]]

@@ -81,6 +81,21 @@ class TextRows:
         of_text = None if blocks is None else np.array([block for _, block in numbers], np.int64)
         return cls([text for text, _ in numbers], codes, of_text)
 
+    def sampled(self, most: int) -> TextRows:
+        """With some of the texts; rows with others have none."""
+        drawn = self.draw(most)
+        codes = np.full(len(self.texts) + 1, -1, np.int64)
+        codes[drawn] = np.arange(len(drawn))
+        blocks = None if self.blocks is None else self.blocks[drawn]
+        return TextRows([self.texts[place] for place in drawn.tolist()], codes[self.codes], blocks)
+
+    def draw(self, most: int) -> Array:
+        """The positions of the texts of the sample."""
+        size = len(self.texts)
+        if size <= most:
+            return np.arange(size)
+        return np.sort(np.random.default_rng(size).choice(size, most, replace=False))
+
 
 def no_keys(left: InputTable, right: InputTable) -> JoinKeys:
     return JoinKeys(np.full(left.rows, -1, np.int64), np.full(right.rows, -1, np.int64), 0)
@@ -153,6 +168,18 @@ def similar_keys(
     origin = np.where(equal[values.codes], EQUAL, SIMILAR).astype(np.int8)
     left, right = (keys.codes, codes) if source else (codes, keys.codes)
     return JoinKeys(left, right, len(keys.texts), source, origin, score)
+
+
+def sampled_similar_keys(
+    values: TextRows, keys: TextRows, source: int, most: tuple[int, int]
+) -> tuple[JoinKeys, float]:
+    """Some values of the source with the keys that they have among some of the target's, and the share of all pairs."""
+    few = values.sampled(most[0]), keys.sampled(most[1])
+    found = similar_keys(*few, source)
+    codes = np.append(keys.draw(most[1]), -1)[found.of_source]
+    left, right = (keys.codes, codes) if source else (codes, keys.codes)
+    share = len(few[0].texts) * len(few[1].texts) / max(1, len(values.texts) * len(keys.texts))
+    return replace(found, left=left, right=right, size=len(keys.texts)), share
 
 
 def with_similar(before: JoinKeys, values: Sequence[str | None], keys: Sequence[str | None]) -> JoinKeys:

@@ -19,21 +19,27 @@ class Measured(NamedTuple):
 
 
 def key_features(
-    facts: TwoTables, columns: tuple[Columns, Columns], keys: JoinKeys, asking: Array, cost: float
+    facts: TwoTables, columns: tuple[Columns, Columns], keys: JoinKeys, asking: Array, cost: float, sampled: float = 1.0
 ) -> Measured:
-    """`asking` are the values of the source's rows as numbers, matched or not; -1 for none."""
+    """`asking` are the values of the source's rows as numbers, matched or not; -1 for none.
+
+    If only a share of the pairs was `sampled`, all of them are estimated from these.
+    """
     source, target = keys.of_source, keys.of_target
     mine, theirs = columns[::-1] if keys.source else columns
     counts = [np.bincount(codes[codes >= 0], minlength=keys.size) for codes in (source, target)]
     common = (counts[0] > 0) & (counts[1] > 0)
     has_match = np.append(counts[1] > 0, False)[source]
-    matched = int(has_match.sum()), int(counts[1][common].sum())
-    joined = int(counts[0] @ counts[1])
+    seen = int(has_match.sum()), int(counts[1][common].sum())
+    most = int((asking >= 0).sum()), int((target >= 0).sum())
+    matched = min(most[0], round(seen[0] / sampled)), min(most[1], round(seen[1] / sampled))
+    joined = round(int(counts[0] @ counts[1]) / sampled)
+    distinct = int((counts[1] > 0).sum())
     there = facts.side([theirs])
-    there = there._replace(filled=_one(max(1, (target >= 0).sum())), distinct=_one(max(1, (counts[1] > 0).sum())))
+    there = there._replace(filled=_one(max(1, most[1])), distinct=_one(max(1, distinct)))
     # What the source's values become is of the key's kind, whatever they are.
     here = facts.side([mine])._replace(
-        filled=_one(max(1, (asking >= 0).sum())), distinct=_one(max(1, len(np.unique(asking[asking >= 0])))),
+        filled=_one(max(1, most[0])), distinct=_one(max(1, len(np.unique(asking[asking >= 0])))),
         kind=there.kind, low=there.low, high=there.high, length=there.length,
     )  # fmt: skip
     ones, others = np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
@@ -42,9 +48,10 @@ def key_features(
     distance = 0.0
     if keys.similarity is not None and by_similarity.any():
         distance = float(1 - keys.similarity[by_similarity].mean())
-    shares = [np.count_nonzero(has_match & (origin == each)) / max(1, matched[0]) for each in (TRANSFORMED, SIMILAR)]
+    shares = [np.count_nonzero(has_match & (origin == each)) / max(1, seen[0]) for each in (TRANSFORMED, SIMILAR)]
     numbers = Common(
-        keys=_one(common.sum()), rows_here=_one(matched[0]), rows_there=_one(matched[1]), joined=_one(joined),
+        keys=_one(min(distinct, common.sum() / sampled)), rows_here=_one(matched[0]), rows_there=_one(matched[1]),
+        joined=_one(joined),
         called=_one(facts.called(ones, others).max()), same_name=_one(facts.same_name(ones, others).max()),
         columns=_one(max(len(mine), len(theirs))), chance=_one(np.nan), transformed=_one(shares[0]),
         similar=_one(shares[1]), distance=_one(distance), cost=_one(cost), near=_one(0), same_table=_one(0),

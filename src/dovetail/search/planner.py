@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail._model import Model, load_model
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail._model import Model, load_model
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine

@@ -2,7 +2,7 @@
 
 Two logistic models decide (`benchmarks/judgement/fit_pairs.py`): one chooses the best of a value's candidates, by what
 their words have in common and what not; the other says how likely it is right, which depends on how far the second best
-is behind, and on whether another value suits the key better. Section 4.6 of E. Zhu's thesis (Auto-Join) chooses one
+is behind. Section 4.6 of E. Zhu's thesis (Auto-Join) chooses one
 threshold for a whole column, the greatest at which no value matches two keys; a single pair of similar keys then
 forbids every join. Pairs of words that distinguish keys are the negative rules of Auto-FuzzyJoin
 (doi:10.1145/3448016.3452824): where two keys differ in one word only, `stakes` and `oaks`, a value that differs from a
@@ -37,9 +37,13 @@ PAIR_FEATURES = (
 )  # fmt: skip
 """Of a value and a candidate among the keys. `cosine_lead` is how far the other candidates are behind, `cosine_other`
 the best of them; weights of words are divided by the logarithm of the number of texts (`texts`)."""
-CHOSEN_FEATURES = (*PAIR_FEATURES, "score", "score_lead", "score_rival_lead")
-"""Of a value's best candidate: also its score, how far the value's second best is behind it, and how far another
-value's score for the same key."""
+CHOSEN_FEATURES = (*PAIR_FEATURES, "score", "score_lead", "second_as_likely")
+"""Of a value's best candidate: also its score, how far the second best is behind it, and how likely that is in
+comparison, 1 if just as likely. Whether another value suits the key better does not count: several values may mean one
+key, though in most of the data sets that the models were fitted on they do not."""
+
+LEAST_LIKELY = 1 / 3
+"""What is twice as likely wrong as right is never joined, even where joining it would make the expected F1 greater."""
 
 _SCALED = [MEASURED.index(name) for name in ("shared", "rarest_shared", "rarest_value", "rarest_key")]
 _FEW_WORDS = 5.0  # `shared` and `misspelled` are sums over words: so many make about 1
@@ -74,6 +78,13 @@ class Best:
     features: Array  # as CHOSEN_FEATURES
 
     @property
+    def probability(self) -> Array:
+        """How likely each is right; if the second best is just as likely, it is a coin's throw at most."""
+        tied = self.features[:, CHOSEN_FEATURES.index("second_as_likely")] == 1.0
+        found = np.where(self.keys >= 0, accept_model().probability(self.features), 0.0)
+        return np.where(tied, found / 2, found)
+
+    @property
     def similarity(self) -> Array:
         """From 0 to 1, of the two texts alone, whatever other keys there are."""
         found = self.features[:, PAIR_FEATURES.index("cosine")].astype(np.float64)
@@ -99,26 +110,25 @@ def similar_pairs(
     if not len(values) or not len(keys):
         return Similar.none()
     best = best_keys(values, keys, blocks)
-    probability = np.where(best.keys >= 0, accept_model().probability(best.features), 0.0)
-    if min_similarity is None:
-        fits = probability >= best_threshold(probability)
-    else:
-        fits = best.similarity >= min_similarity
+    probability = best.probability
+    fits = (
+        probability >= least_probability(probability) if min_similarity is None else best.similarity >= min_similarity
+    )
     found = np.flatnonzero(fits & (best.keys >= 0))
     if one_to_one:
         found = np.sort(_likeliest_of_each_key(found, best.keys, probability, taken))
-    return Similar(found, best.keys[found].astype(np.int64), best.similarity[found], probability[found])
+    return Similar(found, best.keys[found].astype(np.int64), similarity[found], probability[found])
 
 
-def best_threshold(probability: Array) -> float:
-    """The least probability of a pair at which the expected F1 of all pairs is greatest.
+def least_probability(probability: Array) -> float:
+    """Of a pair that is joined: the least at which the expected F1 of all pairs is greatest.
 
-    Of the right pairs as many are expected as the probabilities add up to (Lipton, Elkan and Narayanaswamy 2014).
+    As many right pairs are expected as the probabilities add up to (Lipton, Elkan and Narayanaswamy 2014).
     """
     falling = np.sort(probability)[::-1]
     right = np.cumsum(falling)
-    expected = 2 * right / (np.arange(1, len(falling) + 1) + max(right[-1], np.finfo(float).tiny))
-    return float(falling[expected.argmax()])
+    expected = 2 * right / (np.arange(1, len(falling) + 1) + max(right[-1], LEAST_LIKELY))
+    return max(LEAST_LIKELY, float(falling[expected.argmax()]))
 
 
 def _likeliest_of_each_key(found: Array, keys: Array, probability: Array, taken: Collection[int]) -> Array:
@@ -143,7 +153,7 @@ def choose(candidates: Array, slices: Iterable[tuple[slice, Array]]) -> Best:
         best[rows] = scores[rows].argmax(axis=1)
         kept[rows] = features[np.arange(len(features)), best[rows]]
     chosen = candidates[np.arange(len(best)), best]
-    return Best(chosen, np.column_stack([kept, *_competition(candidates, scores, best)]))
+    return Best(chosen, np.column_stack([kept, *_competition(scores, best)]))
 
 
 def rank_model() -> Model:
@@ -193,29 +203,21 @@ def _features(exists: Array, cosine: Array, measured: Array, words: tuple[Array,
     here, there = (np.broadcast_to(side, cosine.shape) for side in words)
     parts = [
         cosine, cosine**2, cosine - other, other, *np.moveaxis(measured, -1, 0), alone * key_alone, alone < _INSIDE,
-        key_alone < _INSIDE, np.log1p(here), np.log1p(there), np.abs(here - there) / np.maximum(1, np.maximum(here, there)),
-        np.full(cosine.shape, texts),
+        key_alone < _INSIDE, np.log1p(here), np.log1p(there),
+        np.abs(here - there) / np.maximum(1, np.maximum(here, there)), np.full(cosine.shape, texts),
     ]  # fmt: skip
     found: Array = np.stack([part.astype(np.float32) for part in parts], axis=-1)
     return found
 
 
-def _competition(candidates: Array, scores: Array, best: Array) -> tuple[Array, Array, Array]:
-    """The score of each value's best candidate, its lead over the second, and over other values for the same key."""
+def _competition(scores: Array, best: Array) -> tuple[Array, Array, Array]:
+    """The score of each value's best candidate, its lead over the second, and how likely that is in comparison."""
     rows = np.arange(len(scores))
     score = scores[rows, best]
     others = scores.copy()
     others[rows, best] = _LEAST_SCORE
-    keys, of_values = candidates.ravel(), np.repeat(rows, candidates.shape[1])
-    order = np.lexsort((-scores.ravel(), keys))
-    keys, of_values, by_key = keys[order], of_values[order], scores.ravel()[order]
-    first = np.searchsorted(keys, candidates[rows, best])
-    second = np.minimum(first + 1, len(keys) - 1)
-    has_second = keys[second] == keys[first]
-    rival = np.where(
-        of_values[first] != rows, by_key[first], np.where(has_second & (second > first), by_key[second], _LEAST_SCORE)
-    )
-    return score, np.clip(score - others.max(axis=1), 0, _MOST_LEAD), np.clip(score - rival, -_MOST_LEAD, _MOST_LEAD)
+    lead = np.clip(score - others.max(axis=1), 0, _MOST_LEAD)
+    return score, lead, np.exp(-lead)
 
 
 def negative_rules(keys: Words) -> Array:

@@ -7,8 +7,8 @@ import datetime
 import numpy as np
 import pytest
 
-from dovetail.api.lake import Lake
 from dovetail._model import Model, load_model
+from dovetail.api.lake import Lake
 from dovetail.evidence.rarity import rarity
 from dovetail.search import engine
 from dovetail.search.planner import POOR

@@ -16,7 +16,7 @@ import dovetail
 from dovetail.errors import InputError, UnknownName
 from dovetail.normalise import plain
 from dovetail.similar.columns import choose_columns, corresponding
-from dovetail.similar.matching import distances, negative_rules, similar_pairs
+from dovetail.similar.matching import PAIR_FEATURES, compare, negative_rules, similar_pairs
 from dovetail.similar.texts import nearest, weigh, words_of
 
 
@@ -79,11 +79,16 @@ def test_words_that_distinguish_keys():
     assert pairs(["Ascott Stakes"], keys) == [(0, 2)]
 
 
-def test_a_rule_adds_to_the_distance():
+def test_a_rule_is_a_feature_of_the_pair():
     """The same words as often, but only in the first table do two keys differ in oaks and derby alone."""
     ruled, free = (["Kentucky Derby", "Ascot Oaks", other, "Ripon"] for other in ("Ascot Derby", "Ripon Derby"))
-    (far, *_), (near, *_) = (distances(["Kentucky Oaks"], keys)[1][0] for keys in (ruled, free))
-    assert far - near == pytest.approx(0.2, abs=0.05)
+
+    def distinguished(keys: list[str]) -> float:
+        candidates, slices = compare(["Kentucky Oaks"], keys)
+        ((_, features),) = slices
+        return features[0, candidates[0].tolist().index(0), PAIR_FEATURES.index("distinguished")]
+
+    assert (distinguished(ruled), distinguished(free)) == (1, 0)
 
 
 def test_numbers_that_differ_keep_apart():

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dovetail._types import Array
 from dovetail._model import Model
+from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.engine import Match

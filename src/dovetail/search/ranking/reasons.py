@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail._types import Array
 from dovetail._model import Model
+from dovetail._types import Array
 
 _LEAST = np.log(1.5)  # of the log-odds; arbitrary: what changes the odds by less than half is not worth a clause
 _MOST = 3  # clauses on each side
