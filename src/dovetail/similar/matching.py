@@ -110,10 +110,8 @@ def similar_pairs(
     if not len(values) or not len(keys):
         return Similar.none()
     best = best_keys(values, keys, blocks)
-    probability = best.probability
-    fits = (
-        probability >= least_probability(probability) if min_similarity is None else best.similarity >= min_similarity
-    )
+    probability, similarity = best.probability, best.similarity
+    fits = probability >= least_probability(probability) if min_similarity is None else similarity >= min_similarity
     found = np.flatnonzero(fits & (best.keys >= 0))
     if one_to_one:
         found = np.sort(_likeliest_of_each_key(found, best.keys, probability, taken))
