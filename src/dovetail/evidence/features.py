@@ -50,7 +50,7 @@ class Common(NamedTuple):
     chance: Array  # that a key there is found by chance, where it was counted; NaN: by the range of the keys
     transformed: Array  # share of the matched rows here that match by a transformation
     similar: Array  # … by similarity
-    distance: Array  # mean distance of these
+    uncertain: Array  # how likely a matched row here has the wrong match, as far as the method knows; the mean of all
     cost: Array  # of the transformation: what it takes to describe it
     near: Array  # how similar the paths of the tables are in the lake, from 0 to 1; 0 outside of one
     same_table: Array  # whether rows refer to other rows of their table
@@ -61,7 +61,7 @@ FEATURES = (
     "bits", "chance", "keys", "size_there", "spread", "from_one", "integer", "real", "date", "flag", "same_kind",
     "length", "length_differs", "called", "same_name", "generic_here", "generic_there", "leading_here",
     "leading_there", "first_here", "first_there", "filled_here", "filled_there", "columns", "transformed", "similar",
-    "distance", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
+    "uncertain", "expected", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
 )  # fmt: skip
 
 
@@ -110,7 +110,8 @@ def features(here: Side, there: Side, common: Common) -> Array:
         "columns": np.minimum(common.columns - 1, 4) / 4,
         "transformed": common.transformed,
         "similar": common.similar,
-        "distance": common.distance,
+        "uncertain": common.uncertain,
+        "expected": common.rows_here / np.maximum(here.filled, 1) * (1 - common.uncertain),
         "cost": common.cost,
         "near": common.near,
         "same_table": common.same_table,

@@ -144,7 +144,7 @@ class Candidates:
             rows_there=np.array([each.matched[1 - here] for each in joined], np.float64),
             joined=np.array([each.rows for each in joined], np.float64),
             called=called, same_name=same, columns=sizes, chance=self._facts.fullness(theirs, there),
-            transformed=nothing, similar=nothing, distance=nothing, cost=nothing, near=nothing, same_table=nothing,
+            transformed=nothing, similar=nothing, uncertain=nothing, cost=nothing, near=nothing, same_table=nothing,
         )  # fmt: skip
         named = np.add.reduceat(self._facts.references(ones, others), starts) / sizes[:, None]
         found: Array = np.hstack([features(self._facts.side(mine), there, common), named])

@@ -33,7 +33,7 @@ EQUAL, TRANSFORMED, SIMILAR = range(len(ORIGINS))
 class JoinKeys:
     """The key of each row as a number; rows with the same number join, -1 joins nothing.
 
-    `origin` and `similarity` are those of the rows of the `source` (0: the left table, 1: the right one).
+    `origin`, `similarity` and `probability` are of the rows of the `source` (0: the left table, 1: the right one).
     """
 
     left: Array
@@ -42,6 +42,7 @@ class JoinKeys:
     source: int = 0
     origin: Array | None = None  # of each row of the source, a position in ORIGINS; None: all are equal
     similarity: Array | None = None  # of each row of the source; None: all are 1
+    probability: Array | None = None  # that a row of the source has the right key; None: nothing speaks against it
 
     @property
     def of_source(self) -> Array:
@@ -51,10 +52,10 @@ class JoinKeys:
     def of_target(self) -> Array:
         return self.left if self.source else self.right
 
-    def with_source(self, codes: Array, origin: Array, similarity: Array) -> JoinKeys:
+    def with_source(self, codes: Array, origin: Array, similarity: Array, probability: Array) -> JoinKeys:
         """The same with other keys for the source's rows."""
         left, right = (self.left, codes) if self.source else (codes, self.right)
-        return replace(self, left=left, right=right, origin=origin, similarity=similarity)
+        return replace(self, left=left, right=right, origin=origin, similarity=similarity, probability=probability)
 
 
 @dataclass(frozen=True)
@@ -158,16 +159,17 @@ def similar_keys(
     blocks = None if values.blocks is None or keys.blocks is None else (values.blocks, keys.blocks)
     found = similar_pairs(values.texts, keys.texts, (), blocks, min_similarity, one_to_one)
     key_of = np.full(len(values.texts) + 1, -1, np.int64)
-    similarity = np.zeros(len(values.texts) + 1)
+    similarity, probability = np.zeros(len(values.texts) + 1), np.zeros(len(values.texts) + 1)
     key_of[found.values], similarity[found.values] = found.keys, found.similarity
+    probability[found.values] = found.probability
     same = np.array([values.texts[v] == keys.texts[k] for v, k in zip(found.values, found.keys, strict=True)], bool)
     equal = np.zeros(len(values.texts) + 1, bool)
     equal[found.values[same]] = True
-    similarity[equal] = 1.0
-    codes, score = key_of[values.codes], similarity[values.codes]
+    similarity[equal] = probability[equal] = 1.0
+    codes = key_of[values.codes]
     origin = np.where(equal[values.codes], EQUAL, SIMILAR).astype(np.int8)
     left, right = (keys.codes, codes) if source else (codes, keys.codes)
-    return JoinKeys(left, right, len(keys.texts), source, origin, score)
+    return JoinKeys(left, right, len(keys.texts), source, origin, similarity[values.codes], probability[values.codes])
 
 
 def sampled_similar_keys(
@@ -198,12 +200,14 @@ def with_similar(before: JoinKeys, values: Sequence[str | None], keys: Sequence[
     one_to_one = len(np.unique(used)) == len(used) and len(waiting.texts) <= free
     found = similar_pairs(waiting.texts, texts, np.unique(used).tolist(), one_to_one=one_to_one)
     key_of = np.full(len(waiting.texts) + 1, -1, np.int64)
-    score = np.ones(len(waiting.texts) + 1)
-    key_of[found.values], score[found.values] = present[found.keys], found.similarity
+    similarity, probability = np.ones(len(waiting.texts) + 1), np.ones(len(waiting.texts) + 1)
+    key_of[found.values], similarity[found.values] = present[found.keys], found.similarity
+    probability[found.values] = found.probability
     codes = np.where(joined, before.of_source, key_of[waiting.codes])
     assert before.origin is not None
     origin = np.where(joined, before.origin, SIMILAR).astype(np.int8)
-    return before.with_source(codes, origin, np.where(joined, 1.0, score[waiting.codes]))
+    scores = (np.where(joined, 1.0, of_text[waiting.codes]) for of_text in (similarity, probability))
+    return before.with_source(codes, origin, *scores)
 
 
 def joined_rows(keys: JoinKeys) -> tuple[Array, Array]:

@@ -44,17 +44,16 @@ def key_features(
     )  # fmt: skip
     ones, others = np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
     origin = np.zeros(len(source), np.int8) if keys.origin is None else keys.origin
-    by_similarity = has_match & (origin == SIMILAR)
-    distance = 0.0
-    if keys.similarity is not None and by_similarity.any():
-        distance = float(1 - keys.similarity[by_similarity].mean())
+    uncertain = 0.0
+    if keys.probability is not None and has_match.any():
+        uncertain = float(1 - keys.probability[has_match].mean())
     shares = [np.count_nonzero(has_match & (origin == each)) / max(1, seen[0]) for each in (TRANSFORMED, SIMILAR)]
     numbers = Common(
         keys=_one(min(distinct, common.sum() / sampled)), rows_here=_one(matched[0]), rows_there=_one(matched[1]),
         joined=_one(joined),
         called=_one(facts.called(ones, others).max()), same_name=_one(facts.same_name(ones, others).max()),
         columns=_one(max(len(mine), len(theirs))), chance=_one(np.nan), transformed=_one(shares[0]),
-        similar=_one(shares[1]), distance=_one(distance), cost=_one(cost), near=_one(0), same_table=_one(0),
+        similar=_one(shares[1]), uncertain=_one(uncertain), cost=_one(cost), near=_one(0), same_table=_one(0),
     )  # fmt: skip
     named = facts.references(ones, others).max(axis=0)
     found = np.append(features(here, there, numbers)[0], named)

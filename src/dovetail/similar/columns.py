@@ -27,7 +27,7 @@ _KEY_SHARE = 0.8  # of the filled rows that are distinct
 _FILLED_SHARE = 0.5
 # Arbitrary, for time: a second or less for tables of any size.
 _MOST_SINGLE = 6  # pairs of columns that are tried alone
-_TRIED = (400, 4_000)  # distinct values, and distinct keys among which they look for theirs
+_TRIED = (200, 4_000)  # distinct values, and distinct keys among which they look for theirs
 _BITS = 22  # of a token's hash, enough that few of a sample collide
 
 

@@ -13,7 +13,7 @@ from dovetail.similar.text_kernels import nearest_texts, posting_lists, sort_bag
 
 # Tokens are known by a hash of so many bits: enough that few collide, few enough for an array of all of them.
 _LEAST_BITS, _MOST_BITS = 16, 24
-_ROOM = 8  # hash values for each possible token
+_ROOM = 4  # hash values for each character: several for each distinct token
 CANDIDATES = 12  # of each text; chosen with the margin of matching.py
 _POSTINGS = 5_000  # read for one text, rare tokens first: a token that is everywhere is not read
 
@@ -63,7 +63,8 @@ def weigh(left: Words, right: Words) -> WeightedTexts:
     room = _ROOM * (len(left.codes) + len(right.codes) + 1)
     bits = min(max(_LEAST_BITS, room.bit_length()), _MOST_BITS)
     cut = [token_numbers(side.codes, side.starts, side.first, side.hashes, bits) for side in (left, right)]
-    counts = np.sum([np.bincount(tokens, minlength=1 << bits) for _, tokens in cut], axis=0)
+    counts = np.bincount(cut[0][1], minlength=1 << bits)
+    counts += np.bincount(cut[1][1], minlength=1 << bits)
     used = np.flatnonzero(counts)
     by_rarity = used[np.argsort(counts[used], kind="stable")]
     ranks = np.empty(1 << bits, np.uint32)
