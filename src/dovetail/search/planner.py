@@ -143,8 +143,8 @@ class _Planner:
         first = self.decided.accepted(self.segments, self.allowed, self.table, names)
         if not first:
             return hits
-        known = {(hit.table, hit.columns if names else ()) for hit in first}
-        others = [hit for hit in hits if (hit.table, hit.columns if names else ()) not in known]
+        known = {(hit.table, frozenset(hit.pairs if names else ())) for hit in first}
+        others = [hit for hit in hits if (hit.table, frozenset(hit.pairs if names else ())) not in known]
         most = self.request.most if not names or self.request.share is None else None
         return ranked([*first, *others][:most])
 
