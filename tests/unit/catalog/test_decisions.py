@@ -155,7 +155,7 @@ def test_a_decision_counts_at_once_in_an_open_lake(lake, tmp_path):
 def test_only_columns_that_are_there_can_be_decided_on(lake):
     with pytest.raises(UnknownName, match="The index has no table"):
         lake.decide("flight.csv", "airports.csv", "origin=code", "never")
-    with pytest.raises(UnknownName, match="flights.csv has no column"):
+    with pytest.raises(UnknownName, match=r"flights.csv has no column"):
         lake.decide("flights.csv", "airports.csv", "orgin=code", "never")
     with pytest.raises(InputError, match="on both sides"):
         lake.decide("flights.csv", "flights.csv", "origin", "never")
