@@ -42,20 +42,28 @@ def forget(index: Path, left: str, right: str, on: Names) -> Decision:
 
 def listed(index: Path, segments: Sequence[OpenSegment]) -> Rows[Decision]:
     """All decisions, the latest first, each with what the index does not have."""
-    return Rows(replace(each, missing=tuple(_missing(segments, each))) for each in reversed(read_decisions(index)))
+    kept = read_decisions(index)
+    known = dict(_columns_of(segments, {table for each in kept for table in (each.left_table, each.right_table)}))
+    return Rows(replace(each, missing=tuple(_missing(known, each))) for each in reversed(kept))
 
 
 def _decision(left: str, right: str, pairs: Sequence[Pair], verdict: str, note: str = "") -> Decision:
     return Decision(left, tuple(a for a, _ in pairs), right, tuple(b for _, b in pairs), verdict, note)
 
 
-def _missing(segments: Sequence[OpenSegment], decision: Decision) -> Iterator[str]:
+def _columns_of(segments: Sequence[OpenSegment], tables: set[str]) -> Iterator[tuple[str, set[str]]]:
+    """The names of the columns of those of the tables that the index has."""
+    for segment in segments:
+        for number, name in enumerate(segment.names):
+            if name in tables and segment.alive[number]:
+                place = segment.catalog.column_range(number)
+                yield name, set(segment.catalog.columns["column"].slice(place.start, len(place)).to_pylist())
+
+
+def _missing(known: dict[str, set[str]], decision: Decision) -> Iterator[str]:
     sides = ((decision.left_table, decision.left_columns), (decision.right_table, decision.right_columns))
     for table, columns in dict.fromkeys(sides):
-        try:
-            segment, number = find_table(segments, table, "")
-        except UnknownName:
+        if table not in known:
             yield table
         else:
-            known = {record.column for record in segment.catalog.columns_of(number)}
-            yield from (f"{table} ({name})" for name in columns if name not in known)
+            yield from (f"{table} ({name})" for name in columns if name not in known[table])

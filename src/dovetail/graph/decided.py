@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.catalog.decisions import JOINS, Decision
@@ -110,14 +111,16 @@ class DecidedColumns:
             np.full(len(pairs), CERTAIN), nothing + DECIDED, nothing, nothing,
         )  # fmt: skip
 
-    def when(self, tables: tuple[Array, Array], names: tuple[Array, Array], score: Array) -> list[str | None]:
+    def when(self, tables: tuple[Array, Array], names: tuple[Array, Array], score: Array) -> pa.Array:
         """For single columns by table and name, when they were accepted; only certain ones are looked up."""
-        found: list[str | None] = [None] * len(score)
         known = dict(self._named_times())
-        for place in np.flatnonzero(score >= CERTAIN).tolist() if known else ():
+        if not known:
+            return pa.nulls(len(score), pa.string())
+        found: list[str | None] = [None] * len(score)
+        for place in np.flatnonzero(score >= CERTAIN).tolist():
             ends = (int(each[place]) for each in (tables[0], names[0], tables[1], names[1]))
             found[place] = known.get(tuple(ends))
-        return found
+        return pa.array(found, pa.string())
 
     def _named_times(self) -> Iterator[tuple[tuple[int, ...], str]]:
         table_of, name_of = self._columns.table_of, self._columns.name_of
@@ -142,9 +145,9 @@ def _column_numbers(columns: LakeColumns, tables: set[str]) -> dict[str, dict[st
     found: dict[str, dict[str, int]] = {}
     for table, name in enumerate(columns.table_names.to_pylist()) if tables else ():
         if name in tables:
-            own = np.flatnonzero((columns.table_of == table) & columns.alive).tolist()
-            if own:
-                found[name] = {columns.names[number].as_py(): number for number in own}
+            first, last = np.searchsorted(columns.table_of, [table, table + 1]).tolist()
+            if last > first and columns.alive[first]:
+                found[name] = {own: first + place for place, own in enumerate(columns.names[first:last].to_pylist())}
     return found
 
 

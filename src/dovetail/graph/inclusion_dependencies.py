@@ -60,7 +60,7 @@ class InclusionDependencies(ArrowAnswer):
             shares = (pa.array(values) for values in (part.containment, part.coverage, part.score))
             ends = (*named_columns(columns, *part.dependent), *named_columns(columns, *part.referenced))
             tables, names = zip(part.dependent, part.referenced, strict=True)
-            when = pa.array(self._decided.when(tables, names, part.score), pa.string())
+            when = self._decided.when(tables, names, part.score)
             yield pa.RecordBatch.from_arrays([*ends, *shares, when], schema=self.schema)
 
     def _ranked(self) -> Ranking:
