@@ -87,6 +87,8 @@ class _Join:
         asked = replace(self.request, on=list(zip(decision.left_columns, decision.right_columns, strict=True)))
         join = _Join(self.left, self.right, asked, self.space)
         result = join._made(best) if best else join.run()
+        if not len(result.matches.left):
+            return replace(result, why=f"{decision.condition} has no match, though it joins, {decision.sentence}.")
         why = f"{decision.sentence[0].upper()}{decision.sentence[1:]}: these columns join."
         return replace(result, why=why, probability=1.0, decided=decision.decided)
 

@@ -115,9 +115,9 @@ class _Planner:
         if self.request.share is not None:
             k, floor = sum(map(len, self.allowed)) + 1, max(floor, least_overlap(self.request.share, key.size))
         matches, exact = engine.together(self.segments, key, k + self.decided.rejections, floor, self.allowed)
-        found = [key_hit(key, match, rank) for rank, match in enumerate(matches, 1)]
+        found = (key_hit(key, match, 0) for match in matches)
         offered = [hit for hit in found if not self.decided.rejects(hit.on, hit.table, hit.columns)][:k]
-        hits = self._with_accepted(offered, names)
+        hits = self._with_accepted(ranked(offered), names)
         least = "a tuple" if floor == 1 else f"{floor:,} tuples"
         nothing = "" if hits else f"No table{self._where} contains {least} of {', '.join(names)} of {self.table.name}."
         return Hits(hits, self.table.name, "equal", "keys", exact, time.perf_counter() - begun, nothing)

@@ -71,6 +71,15 @@ def test_a_method_that_is_named_takes_the_decided_columns(lake, by):
     assert joined.rows == 0 or joined.on == (("room", "pages"),)
 
 
+def test_nothing_joins_though_it_was_decided(lake):
+    made = lake.decide("flights.csv", "teams.csv", "flight=year", "joins")
+    joined = lake.join("flights.csv", "teams.csv")
+    assert (joined.rows, joined.probability, joined.decided) == (0, None, None)
+    assert joined.sentence == (
+        f"Nothing joins. flight = year has no match, though it joins, decided by you on {made.decided[:10]}."
+    )
+
+
 def test_several_columns_that_join_together(lake):
     made = lake.decide("games.csv", "teams.csv", "team,year", "joins")
     joined = lake.join("games.csv", "teams.csv")

@@ -88,8 +88,10 @@ def test_a_file_of_the_lake_is_its_table_and_a_copy_is_not(lake, made, tmp_path)
 def test_several_columns_together(lake):
     (hit,) = lake.search("games.csv", on="year,team")
     assert (hit.table, hit.columns) == ("teams.csv", ("year", "team"))
+    assert [other.rank for other in lake.search("games.csv", on="year,team", include_self=True)] == [1, 2]
     lake.decide("games.csv", "teams.csv", "year", "never")
     assert not lake.search("games.csv", on="year,team")
+    assert [other.rank for other in lake.search("games.csv", on="year,team", include_self=True)] == [1]
     made = lake.decide("games.csv", "teams.csv", "team,year", "joins")
     (hit,) = lake.search("games.csv", on="year,team")
     assert (hit.decided, hit.score) == (made.decided, hit.overlap)
