@@ -13,6 +13,7 @@ from dovetail import errors
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
 from dovetail.catalog import records
+from dovetail.catalog.decisions import Decision
 from dovetail.cli.main import VERBS, load
 from dovetail.indexes.registry import INDEXES
 from dovetail.lake.dialect import PARSERS
@@ -80,6 +81,7 @@ def test_bytes_on_disk(sample_index):
     spec = page("docs/formats/v2.md")
     fields = {*Manifest(1).to_json(), *SegmentRef("", "", 0).to_json(), *Root("").to_json()}
     fields |= {*records._TABLES.names, *records._COLUMNS.names}
+    fields |= {"decisions", *Decision("", (), "", (), "never").to_json()}
     lake = dovetail.open(sample_index)
     for segment in lake.segments:
         fields |= {*segment.segment.counts, *segment.segment.parts}

@@ -126,6 +126,9 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail keys --candidates": dovetail("keys", index, "--candidates", "--json").json,
             "dovetail path": dovetail("path", index, "sport/nba-roster-2021.csv", "sport/nba-teams.csv", "--json").json,
             "dovetail graph": dovetail("graph", index, "-o", folder / "joins.json", "--json").json,
+            "dovetail decide": dovetail(
+                "decide", index, "geo/us-states.csv", "geo/countries.csv", "--on", "name=Name", "--never", "--json"
+            ).json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
             "dovetail tables": dovetail("tables", index, "--json").json,
             "dovetail columns": dovetail("columns", index, "geo/us-states.csv", "--json").json,

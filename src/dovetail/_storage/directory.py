@@ -6,6 +6,7 @@ my-index/
   segments/<id>/       immutable; those that no manifest names are leftovers
   staging/             what a running build has read of big tables; empty at rest
   writer.lock          held by the one writer, released by the system when its process ends
+  decisions.json       what people decided, see `catalog/decisions.py`; belongs to no generation, never removed
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JSON files that know whether they are whole: the marker, the manifest and each segment's description.
+"""JSON files that know whether they are whole: the marker, the manifest, each segment's description, the decisions.
 
 A sealed file is `{"checksum": …, "body": …}`, where the checksum is that of the body's text, and all around the body is
 always the same: any flipped byte shows, in the values, in the names or in the white space.
@@ -57,6 +57,17 @@ def create_whole(path: Path, data: bytes) -> None:
     try:
         write_durably(draft, data)
         os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def replace_whole(path: Path, data: bytes) -> None:
+    """Give `path` the content `data`, wholly or not at all, whether it exists or not. The caller holds a lock."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        write_durably(draft, data)
+        draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
     sync_folder(path.parent)

@@ -5,6 +5,7 @@ Methods import what they need: no question needs the code of all answers.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
@@ -16,7 +17,9 @@ import pyarrow.compute as pc
 
 from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot, open_snapshot
+from dovetail.api.decisions import decide, forget, listed
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
+from dovetail.catalog.decisions import Decision, Decisions, read_decisions
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
@@ -27,10 +30,11 @@ from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, paired
-from dovetail.tables.input_table import lake_table
+from dovetail.tables.input_table import lake_table, open_table
 
 if TYPE_CHECKING:
     from dovetail.graph.candidate_keys import CandidateKeys
+    from dovetail.graph.decided import DecidedColumns
     from dovetail.graph.foreign_keys import ForeignKeys
     from dovetail.graph.inclusion_dependencies import InclusionDependencies
     from dovetail.graph.join_graph import JoinGraph
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from dovetail.graph.lake_keys import LakeKeys
     from dovetail.graph.nary_dependencies import NaryDependencies
     from dovetail.indexes.verify import Verification
+    from dovetail.join.best_predicate.predicates import Predicates
     from dovetail.join.result import JoinResult
     from dovetail.transform.transformation import Transformation
 
@@ -104,7 +109,7 @@ class Lake:
         from dovetail.search.planner import search
 
         request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
-        return search(self.segments, request).of(Source(self._join_hit, data))
+        return search(self.segments, request, self._decided).of(Source(self._join_hit, data))
 
     def join(
         self,
@@ -149,7 +154,42 @@ class Lake:
             if request.on is None and by is None and prefer is None:
                 return join_hit(self.segments, table, data, request)
             table = table.table
-        return join_with_lake(self.segments, data, table, request)
+        return join_with_lake(self.segments, data, table, request, self._decided)
+
+    def predicates(self, *tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
+        """The `k` best sets of columns to join tables on, as `dovetail.predicates`; and as people decided.
+
+        Each is a path, a table of the lake by name, or a frame.
+        """
+        from dovetail.join.best_predicate.predicates import named_predicates
+
+        if len(tables) < 2:
+            raise InputError("A join needs at least two tables.")
+        opened = [open_table(data, f"table_{n + 1}", self.segments) for n, data in enumerate(tables)]
+        decisions = self._decided
+        between = [decisions.between(one.id, other.id) for one, other in itertools.combinations(opened, 2)]
+        return named_predicates(opened, prefer, k, seconds, between)
+
+    def decide(self, left: str, right: str, on: Names, verdict: str, note: str = "") -> Decision:
+        """Keep with the index that columns of two of its tables join (`"joins"`) or never do (`"never"`).
+
+        `on` names the columns as in `lake.join`. A decision replaces an earlier one about the same columns. Later
+        searches, joins, keys and paths follow it, and say so.
+        """
+        return decide(self._snapshot.path, self.segments, left, right, on, verdict, note)
+
+    def decisions(self) -> Rows[Decision]:
+        """What was decided, the latest first; each says which of its tables and columns the index no longer has."""
+        return listed(self._snapshot.path, self.segments)
+
+    def forget(self, left: str, right: str, on: Names) -> Decision:
+        """Forget what was decided about these columns, whether the index still has them or not. Returns it."""
+        return forget(self._snapshot.path, left, right, on)
+
+    @property
+    def _decided(self) -> Decisions:
+        """What was decided so far: read for each question, so that a decision counts at once."""
+        return Decisions(read_decisions(self._snapshot.path))
 
     def _join_hit(self, hit: Hit, data: Any, how: str, first: int | None = None) -> JoinResult:
         from dovetail.join.hits import join_hit
@@ -184,13 +224,14 @@ class Lake:
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
+        decisions = read_decisions(self._snapshot.path)
         if nary > 1:
             if master:
                 raise InputError("`nary` does not run on Spark; drop `master`.")
-            return NaryDependencies(self._columns, query, nary, progress or silent)
+            return NaryDependencies(self._columns, query, nary, progress or silent, decisions)
         finder = find_inclusions(self._columns, query, progress or silent)
-        runs = inclusions_on_spark(self._snapshot, query, master) if master else None
-        return InclusionDependencies(finder, runs)
+        runs = inclusions_on_spark(self._snapshot, query, master, decisions) if master else None
+        return InclusionDependencies(finder, runs, decisions)
 
     def foreign_keys(
         self, min_score: float | None = None, *, tables: str | None = None, progress: Progress | None = None
@@ -204,13 +245,19 @@ class Lake:
         from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
 
         least = LIKELY if min_score is None else min_score
-        return ForeignKeys(self._columns, self._keys(progress).foreign_keys, least, tables)
+        decided = self._decided_columns
+        found = decided.judge_keys(self._keys(progress).foreign_keys)
+        return ForeignKeys(self._columns, found, least, tables, decided.accepts)
 
     def keys(self, *, tables: str | None = None, progress: Progress | None = None) -> CandidateKeys:
         """Columns, alone or a few together, that identify the rows of their table, the likeliest keys first."""
-        from dovetail.graph.candidate_keys import CandidateKeys
+        from dovetail.graph.candidate_keys import CandidateKeys, with_foreign_keys
 
-        return CandidateKeys(self._columns, self._keys(progress).candidates, tables)
+        kept = self._keys(progress)
+        found, decided = kept.candidates, self._decided_columns
+        if decided:
+            found = with_foreign_keys(self._columns, found, decided.judge_keys(kept.foreign_keys))
+        return CandidateKeys(self._columns, found, tables)
 
     def graph(self, min_score: float | None = None, *, progress: Progress | None = None) -> JoinGraph:
         """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
@@ -223,6 +270,12 @@ class Lake:
         from dovetail.graph.lake_columns import LakeColumns
 
         return LakeColumns(self.segments)
+
+    @property
+    def _decided_columns(self) -> DecidedColumns:
+        from dovetail.graph.decided import DecidedColumns
+
+        return DecidedColumns(self._columns, read_decisions(self._snapshot.path))
 
     def _keys(self, progress: Progress | None) -> LakeKeys:
         from dovetail.graph.lake_keys import lake_keys

@@ -103,7 +103,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
             (
                 *(r["dependent_table"], ", ".join(r["dependent_columns"])),
                 *(r["referenced_table"], ", ".join(r["referenced_columns"])),
-                *(f"{r['containment']:.0%}", f"{r['coverage']:.0%}", f"{r['score']:.2f}"),
+                *(f"{r['containment']:.0%}", f"{r['coverage']:.0%}"),
+                "decided" if r["decided"] else f"{r['score']:.2f}",
             )
             for r in rows
         ],

@@ -27,6 +27,7 @@ VERBS = {
     "keys": "Find which columns are likely keys and foreign keys, and why.",
     "path": "Find how two tables can be joined over others.",
     "graph": "Show which tables are connected, and write the join graph.",
+    "decide": "Decide which columns join and which never do.",
     "info": "Show what an index is made of.",
     "tables": "List the tables of an index.",
     "columns": "Profile the columns of a table.",

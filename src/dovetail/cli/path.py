@@ -11,6 +11,7 @@ from dovetail.cli.options import arguments, index_option, json_option, split_ind
 from dovetail.cli.output import print_json
 from dovetail.cli.progress import long_question
 from dovetail.graph.foreign_keys import LIKELY
+from dovetail.graph.join_paths import JoinPath
 
 
 @click.command("path", short_help="Find how two tables can be joined over others.")
@@ -46,5 +47,13 @@ def path_command(
             f"Try --hops {hops + 1}, or --min-score {max(0.0, min_score - 0.2):.1f} for unlikely ones."
         )
     else:
-        click.echo("\n\n".join(f"-- {path.score:.2f}  {' – '.join(path.tables)}\n{path.sql()};" for path in found))
+        click.echo("\n\n".join(f"{_head(path)}\n{path.sql()};" for path in found))
     return 0 if found else 1
+
+
+def _head(path: JoinPath) -> str:
+    """The score and the tables; and which joins a person decided on."""
+    decided = [step.edge for step in path.steps if step.edge.decided]
+    lines = [f"-- {path.score:.2f}  {' – '.join(path.tables)}"]
+    lines += [f"-- decided by you on {str(edge.decided)[:10]}: {edge}" for edge in decided]
+    return "\n".join(lines)

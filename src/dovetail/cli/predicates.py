@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from dovetail.api.join import predicates
+from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
-from dovetail.cli.options import json_option
+from dovetail.cli.options import index_option, json_option
 from dovetail.cli.output import print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
@@ -17,6 +18,7 @@ from dovetail.join.request import SECONDS
 
 @click.command("predicates", short_help="Rank the columns on which files join.")
 @click.argument("files", nargs=-1, required=True)
+@index_option
 @click.option(
     "--prefer",
     type=click.Choice(list(PREFERENCES)),
@@ -26,8 +28,12 @@ from dovetail.join.request import SECONDS
 @click.option("-k", default=5, show_default=True, help="How many predicates to list.")
 @click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search.")
 @json_option
-def predicates_command(files: tuple[str, ...], prefer: str | None, k: int, seconds: float, as_json: bool) -> int:
+def predicates_command(
+    files: tuple[str, ...], index: Path | None, prefer: str | None, k: int, seconds: float, as_json: bool
+) -> int:
     """List the best predicates for joining two FILES or more on equal values, with their scores.
+
+    With an index, each may be a table of the lake, and what was decided about its columns counts.
 
     A predicate is a set of pairs of columns whose values must be equal. With a preference, it includes every pair that
     is equal in all joined rows anyway. The exit code is 1 if there are no predicates.
@@ -38,7 +44,8 @@ def predicates_command(files: tuple[str, ...], prefer: str | None, k: int, secon
     """
     with from_standard_input(*files) as tables, long_question() as progress:
         progress("comparing columns", 0, 0)
-        found = predicates(*tables, prefer=prefer, k=k, seconds=seconds)
+        ask = predicates if index is None else Lake(index).predicates
+        found = ask(*tables, prefer=prefer, k=k, seconds=seconds)
     if as_json:
         listed = [predicate.to_dict() for predicate in found.predicates]
         print_json({"prefer": found.prefer, "complete": found.complete, "predicates": listed})

@@ -37,6 +37,7 @@ DEPENDENCY_SCHEMA = pa.schema(
         ("containment", pa.float64()),
         ("coverage", pa.float64()),
         ("score", pa.float64()),
+        ("decided", pa.string()),
     ]
 )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -65,9 +65,6 @@ def candidate_keys(
     columns: LakeColumns, scorer: Scorer, natural: Sequence[NaturalKey], foreign_keys: ForeignKeyTable
 ) -> CandidateKeyTable:
     """Single columns without repeated values, and natural keys of several."""
-    likely = np.flatnonzero(foreign_keys.score >= LIKELY)
-    offsets, referenced = foreign_keys.offsets.tolist(), foreign_keys.referenced.tolist()
-    referring = Counter(tuple(referenced[offsets[i] : offsets[i + 1]]) for i in likely.tolist())
     singles = np.flatnonzero(columns.keys & columns.alive)
     with_one = set(columns.table_of[singles].tolist())
     keys: list[Columns] = [*((column,) for column in singles.tolist()), *(key.columns for key in natural)]
@@ -80,7 +77,7 @@ def candidate_keys(
     distinct = np.concatenate([columns.distinct[singles], np.array([key.distinct for key in natural], np.int64)])
     repeated = np.array([0] * len(singles) + [key.rows - key.distinct for key in natural], np.int64)
     empty = _reduced(np.maximum, columns.nulls[members], offsets)
-    refer = np.array([referring[key] for key in keys], np.int64)
+    refer = _referring(offsets, members, foreign_keys)
     key_word = np.array([any(word in KEY_WORDS for word in words(n)) for n in columns.distinct_names.to_pylist()], bool)
     named = np.maximum(scorer.references.named_after_table[members], _NAMED * key_word[columns.name_of[members]])
     parts = {
@@ -93,8 +90,33 @@ def candidate_keys(
     score = np.round(sum((WEIGHTS[part] * values for part, values in parts.items()), np.zeros(len(keys))), 4)
     evidence = FIRST * (parts["first"] == 1) + SECOND * (parts["first"] == _SECOND) + NAMED * (parts["named"] >= _NAMED)
     found = CandidateKeyTable(offsets, members, distinct, repeated, empty, refer, score, evidence)
-    order = np.lexsort((np.diff(offsets), columns.rank[members[offsets[:-1]]], -score))
-    return found.take(order)
+    return _best_first(columns, found)
+
+
+def with_foreign_keys(
+    columns: LakeColumns, found: CandidateKeyTable, foreign_keys: ForeignKeyTable
+) -> CandidateKeyTable:
+    """The same candidates where other foreign keys refer to them."""
+    refer = _referring(found.offsets, found.columns, foreign_keys)
+    change = WEIGHTS["referred"] * (refer / (refer + 1) - found.referring / (found.referring + 1))
+    return _best_first(columns, replace(found, referring=refer, score=np.round(found.score + change, 4)))
+
+
+def _referring(offsets: Array, members: Array, foreign_keys: ForeignKeyTable) -> Array:
+    """How many likely foreign keys refer to each list of columns."""
+    counts = Counter(_lists(foreign_keys.offsets, foreign_keys.referenced, foreign_keys.score >= LIKELY))
+    return np.array([counts[key] for key in _lists(offsets, members)], np.int64)
+
+
+def _lists(offsets: Array, members: Array, chosen: Array | None = None) -> Iterator[Columns]:
+    ends, columns = offsets.tolist(), members.tolist()
+    places = range(len(ends) - 1) if chosen is None else np.flatnonzero(chosen).tolist()
+    return (tuple(columns[ends[place] : ends[place + 1]]) for place in places)
+
+
+def _best_first(columns: LakeColumns, found: CandidateKeyTable) -> CandidateKeyTable:
+    rank = columns.rank[found.columns[found.offsets[:-1]]]
+    return found.take(np.lexsort((np.diff(found.offsets), rank, -found.score)))
 
 
 def _reduced(function: np.ufunc, values: Array, offsets: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.catalog.decisions import Decision
 from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.evidence.rivals import RIVAL_FEATURES, Contest
 from dovetail.graph.arrow_answer import DEPENDENCY_SCHEMA, ArrowAnswer, list_members, named_lists
@@ -37,7 +38,15 @@ _BEATEN = 0.5  # log-odds by which another target is ahead
 _AT_ONCE = 1 << 16  # rows in a batch
 
 # Evidence for a foreign key, as bits.
-SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN = (1 << bit for bit in range(8))
+SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN, DECIDED = (1 << bit for bit in range(9))
+
+
+Accepts = Callable[[Sequence[int], Sequence[int]], Decision | None]
+"""The decision that these columns, by their numbers, join with those."""
+
+
+def no_decision(dependent: Sequence[int], referenced: Sequence[int]) -> None:
+    """Nobody decided anything."""
 
 
 @dataclass(frozen=True)
@@ -172,15 +181,24 @@ class ForeignKeys(ArrowAnswer):
     rows_are = "likely foreign keys"
 
     def __init__(
-        self, columns: LakeColumns, found: ForeignKeyTable, min_score: float = LIKELY, tables: str | None = None
+        self,
+        columns: LakeColumns,
+        found: ForeignKeyTable,
+        min_score: float = LIKELY,
+        tables: str | None = None,
+        accepts: Accepts = no_decision,
     ) -> None:
-        """Those with at least this score, from or to the tables that match the glob."""
+        """Those with at least this score, from or to the tables that match the glob.
+
+        `accepts` gives the decision for those that a person accepted.
+        """
         kept = found.score >= min_score
         if tables is not None:
             chosen = columns.of_tables(tables)
             first = found.offsets[:-1]
             kept &= chosen[found.dependent[first]] | chosen[found.referenced[first]]
         self.columns = columns
+        self._accepts = accepts
         self.found = found.take(np.flatnonzero(kept))
 
     def __len__(self) -> int:
@@ -197,13 +215,26 @@ class ForeignKeys(ArrowAnswer):
                     pa.array(part.common / np.maximum(1, part.mine)),
                     pa.array(part.common / np.maximum(1, part.theirs)),
                     pa.array(part.score),
+                    pa.array([self.when(part, place) for place in range(len(part))], pa.string()),
                     pa.array([self._reasons(part, place) for place in range(len(part))], pa.list_(pa.string())),
                 ],
                 schema=self.schema,
             )
 
+    def _decision(self, part: ForeignKeyTable, place: int) -> Decision | None:
+        """The decision to accept one of them."""
+        if not part.evidence[place] & DECIDED:
+            return None
+        span = slice(part.offsets[place], part.offsets[place + 1])
+        return self._accepts(part.dependent[span].tolist(), part.referenced[span].tolist())
+
+    def when(self, part: ForeignKeyTable, place: int) -> str | None:
+        """When a person accepted one of them; None for the others."""
+        decision = self._decision(part, place)
+        return decision.decided if decision else None
+
     def _reasons(self, part: ForeignKeyTable, place: int) -> list[str]:
-        """What speaks for and against one of them."""
+        """What speaks for and against one of them; where a person decided, nothing else matters."""
         span = slice(part.offsets[place], part.offsets[place + 1])
         one, other = int(part.dependent[span][0]), int(part.referenced[span][0])
         theirs = ", ".join(self.columns.names[column].as_py() for column in part.referenced[span].tolist())
@@ -213,7 +244,11 @@ class ForeignKeys(ArrowAnswer):
         contained = f"all {mine:,} {noun}s occur" if common == mine else f"{common:,} of {mine:,} {noun}s occur"
         if mine == 1:
             contained = f"its one {noun} occurs"
-        reasons = [f"{contained} among its {int(part.theirs[place]):,}", _of_names(evidence, theirs)]
+        contained += f" among its {int(part.theirs[place]):,}"
+        decision = self._decision(part, place)
+        if decision:
+            return [decision.sentence, contained]
+        reasons = [contained, _of_names(evidence, theirs)]
         if several:
             reasons.append(f"{theirs} together are the first key of several columns of its table")
         else:

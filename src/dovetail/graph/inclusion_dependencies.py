@@ -17,8 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.catalog.decisions import Decision
 from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import ArrowAnswer, named_columns
+from dovetail.graph.decided import DecidedColumns
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.ranking_kernels import pack_keys, sort_keys, unpack
@@ -38,12 +40,15 @@ class InclusionDependencies(ArrowAnswer):
 
     rows_are = "inclusion dependencies"
 
-    def __init__(self, finder: InclusionFinder, runs: Sequence[SortedRun] | None = None) -> None:
-        """`runs` are dependencies that were found elsewhere and are only merged here."""
+    def __init__(
+        self, finder: InclusionFinder, runs: Sequence[SortedRun] | None = None, decisions: Sequence[Decision] = ()
+    ) -> None:
+        """`runs` are dependencies that were found, and decided on, elsewhere and are only merged here."""
         if len(finder.columns) > COLUMNS_AT_MOST:
             raise InputError(f"Inclusion dependencies are ranked among at most {COLUMNS_AT_MOST:,} columns.")
         self._finder = finder
         self._runs = runs
+        self._decided = DecidedColumns(finder.columns, decisions)
         self._ranking: Ranking | None = None
 
     def __len__(self) -> int:
@@ -54,7 +59,9 @@ class InclusionDependencies(ArrowAnswer):
         for part in self._ranked():
             shares = (pa.array(values) for values in (part.containment, part.coverage, part.score))
             ends = (*named_columns(columns, *part.dependent), *named_columns(columns, *part.referenced))
-            yield pa.RecordBatch.from_arrays([*ends, *shares], schema=self.schema)
+            tables, names = zip(part.dependent, part.referenced, strict=True)
+            when = self._decided.when(tables, names, part.score)
+            yield pa.RecordBatch.from_arrays([*ends, *shares, when], schema=self.schema)
 
     def _ranked(self) -> Ranking:
         if self._ranking is None:
@@ -62,7 +69,7 @@ class InclusionDependencies(ArrowAnswer):
             if self._runs is None:
                 scorer = Scorer(self._finder.columns, self._finder.sizes)
                 for pairs in self._finder:
-                    ranking.add(pairs, scorer.scores(pairs))
+                    ranking.add(*self._decided.judge(pairs, scorer.scores(pairs)))
             for run in self._runs or ():
                 ranking.take(run)
             self._ranking = ranking

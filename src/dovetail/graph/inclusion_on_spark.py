@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +20,9 @@ import numpy as np
 
 from dovetail._storage.directory import Snapshot, open_segment, open_writer
 from dovetail._storage.segment import SegmentRef
+from dovetail.catalog.decisions import Decision
 from dovetail.errors import WriterConflict
+from dovetail.graph.decided import DecidedColumns
 from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
 from dovetail.graph.inclusion_dependencies import Ranking, SortedRun, saved_run
 from dovetail.graph.lake_columns import LakeColumns
@@ -31,8 +33,10 @@ _BLOCK = 8  # segments at most: a task has two blocks in memory
 _TASKS = 3  # for each core, so that none waits long for the last one
 
 
-def inclusions_on_spark(snapshot: Snapshot, query: InclusionQuery, master: str) -> list[SortedRun]:
-    """The sorted runs of all dependencies of a snapshot."""
+def inclusions_on_spark(
+    snapshot: Snapshot, query: InclusionQuery, master: str, decisions: Sequence[Decision] = ()
+) -> list[SortedRun]:
+    """The sorted runs of all dependencies of a snapshot, without those that a person rejected."""
     from dovetail._spark.session import spark_session
     from dovetail.pipeline.tasks import run_tasks
 
@@ -49,6 +53,7 @@ def inclusions_on_spark(snapshot: Snapshot, query: InclusionQuery, master: str) 
                 "segments": [ref.to_json() for ref in writer.manifest.segments],
                 "query": _query_to_json(query),
                 "runs": str(runs),
+                "decisions": [decision.to_json() for decision in decisions],
             }
             blocks = blocks_of(len(writer.manifest.segments), session.sparkContext.defaultParallelism)
             tasks = [common | {"blocks": pair, "inside": inside} for pair, inside in pairs_of(blocks)]
@@ -84,12 +89,13 @@ def find_between(task: dict[str, Any]) -> list[str]:
     inside = np.array(task["inside"])
     sizes = InclusionFinder(lake, query).sizes
     scorer, ranking = Scorer(lake, sizes), Ranking(lake, sizes)
+    decided = DecidedColumns(lake, map(Decision.from_json, task["decisions"]))
     for pairs in found:
         blocks = block_of[pairs.dependent], block_of[pairs.referenced]
         kept = (blocks[0] != blocks[1]) | inside[blocks[0]]
         one, other = number_of[pairs.dependent[kept]], number_of[pairs.referenced[kept]]
         mine = ColumnPairs(one, other, pairs.overlap[kept])
-        ranking.add(mine, scorer.scores(mine))
+        ranking.add(*decided.judge(mine, scorer.scores(mine)))
     return ranking.save(Path(task["runs"]))
 
 

@@ -30,6 +30,7 @@ _GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <key id="other_columns" for="edge" attr.name="other_columns" attr.type="string"/>
 <key id="score" for="edge" attr.name="score" attr.type="double"/>
 <key id="containment" for="edge" attr.name="containment" attr.type="double"/>
+<key id="decided" for="edge" attr.name="decided" attr.type="string"/>
 <graph edgedefault="directed">
 """
 
@@ -95,7 +96,7 @@ class JoinGraph:
         for edge in self.edges:
             graph.add_edge(
                 edge.table, edge.other, columns=edge.columns, other_columns=edge.other_columns,
-                score=edge.score, containment=edge.containment,
+                score=edge.score, containment=edge.containment, decided=edge.decided,
             )  # fmt: skip
         return graph
 
@@ -130,6 +131,7 @@ def join_graph(keys: ForeignKeys) -> JoinGraph:
                 scores[place],
                 round(common[place] / max(1, mine[place]), 6),
                 tuple(map(folded, ones, others)),
+                keys.when(found, place),
             )
         )
     live = {tables[int(number)] for number in columns.table_of[columns.alive]}
@@ -166,7 +168,7 @@ def _write_graphml(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge])
                 "other_columns": ", ".join(edge.other_columns),
                 "score": edge.score,
                 "containment": edge.containment,
-            }
+            } | ({"decided": edge.decided} if edge.decided else {})
             source, target = quoteattr(_printable(edge.table)), quoteattr(_printable(edge.other))
             cells = "".join(f'<data key="{key}">{escape(_printable(str(value)))}</data>' for key, value in data.items())
             file.write(f"<edge source={source} target={target}>{cells}</edge>\n")
@@ -193,6 +195,7 @@ def _write_parquet(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge])
             ("referenced_columns", names),
             ("containment", pa.float64()),
             ("score", pa.float64()),
+            ("decided", pa.string()),
         ]
     )
     pyarrow.parquet.write_table(pa.Table.from_pylist([edge.to_dict() for edge in edges], schema), path)

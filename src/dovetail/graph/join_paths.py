@@ -24,6 +24,10 @@ class JoinEdge:
     score: float
     containment: float
     folded: tuple[bool, ...]  # for each pair of columns: whether text must be folded to be equal
+    decided: str | None = None  # when a person accepted it
+
+    def __str__(self) -> str:
+        return f"{self.table} ({', '.join(self.columns)}) → {self.other} ({', '.join(self.other_columns)})"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -33,6 +37,7 @@ class JoinEdge:
             "referenced_columns": list(self.other_columns),
             "containment": self.containment,
             "score": self.score,
+            "decided": self.decided,
         }
 
 
@@ -86,6 +91,7 @@ class JoinPath:
                 "referenced_columns": list(step.edge.other_columns),
                 "cardinality": "N:1" if step.forward else "1:N",
                 "score": step.edge.score,
+                "decided": step.edge.decided,
             }
             for step in self.steps
         ]

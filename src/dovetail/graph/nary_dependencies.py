@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,9 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._progress import Progress, silent
+from dovetail.catalog.decisions import Decision
 from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import ArrowAnswer, named_lists
-from dovetail.graph.composite_keys import Pairing, score_composites
+from dovetail.graph.composite_keys import CompositeForeignKey, Pairing, score_composites
+from dovetail.graph.decided import CERTAIN, DecidedColumns
 from dovetail.graph.inclusion import InclusionFinder, InclusionQuery, eligible
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import RowTuples, TupleOverlap
@@ -36,14 +38,35 @@ class NaryDependencies(ArrowAnswer):
 
     rows_are = "inclusion dependencies of several columns"
 
-    def __init__(self, columns: LakeColumns, query: InclusionQuery, most: int, progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        columns: LakeColumns,
+        query: InclusionQuery,
+        most: int,
+        progress: Progress = silent,
+        decisions: Sequence[Decision] = (),
+    ) -> None:
         if query.null_is_a_value:
             raise InputError("`nary` does not count rows with a null; drop `null_equal`.")
         if query.containment != 1:
             raise InputError("`nary` finds whole dependencies only; drop `partial`.")
         self._columns = columns
         scorer = Scorer(columns, columns.distinct)
-        self._found = score_composites(columns, scorer, dict(_found(columns, query, most, progress)))
+        self._decided = DecidedColumns(columns, decisions)
+        found = score_composites(columns, scorer, dict(_found(columns, query, most, progress)))
+        self._found = sorted(self._judged(found), key=lambda one: -one.score)
+
+    def _judged(self, found: list[CompositeForeignKey]) -> Iterator[CompositeForeignKey]:
+        """Without those that a person rejected, and certain of those that a person accepted."""
+        for one in found:
+            if self._decided.accepts(one.dependent, one.referenced):
+                yield replace(one, score=CERTAIN)
+            elif not self._decided.rejects(one.dependent, one.referenced):
+                yield one
+
+    def _when(self, one: CompositeForeignKey) -> str | None:
+        decision = self._decided.accepts(one.dependent, one.referenced)
+        return decision.decided if decision else None
 
     def __len__(self) -> int:
         return len(self._found)
@@ -65,6 +88,7 @@ class NaryDependencies(ArrowAnswer):
                 [
                     *(array for end in ends for array in named_lists(self._columns, end, offsets)),
                     *(pa.array(values, pa.float64()) for values in numbers),
+                    pa.array([self._when(one) for one in part], pa.string()),
                 ],
                 schema=self.schema,
             )

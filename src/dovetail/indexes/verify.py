@@ -13,6 +13,7 @@ from dovetail._storage.directory import open_snapshot
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment, SegmentRef
 from dovetail.catalog import records
+from dovetail.catalog.decisions import read_decisions
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.registry import INDEXES
@@ -50,6 +51,7 @@ def verify_index(path: Path) -> Verification:
     problems += [f"table {name} is alive {count} times" for name, count in sorted(names.items()) if count > 1]
     if not problems:
         problems += _wrong_statistics(manifest, segments)
+    problems += _damaged_decisions(path)
     size = sum(part["bytes"] for segment in segments for part in segment.parts.values())
     return Verification(manifest.generation, len(manifest.segments), len(names), size, tuple(problems))
 
@@ -82,6 +84,13 @@ def _catalog_problems(catalog: CatalogReader, segment: Segment) -> Iterator[str]
         yield "its distinct counts are not the sizes of the sets"
     if not np.array_equal(columns["rows"].to_numpy() - columns["nulls"].to_numpy(), sets.rows()):
         yield "its rows are not those that the sets count"
+
+
+def _damaged_decisions(path: Path) -> Iterator[str]:
+    try:
+        read_decisions(path)
+    except (IndexDamaged, FormatMismatch) as damage:
+        yield str(damage)
 
 
 def _wrong_statistics(manifest: Manifest, segments: list[Segment]) -> Iterator[str]:

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
+from dovetail.catalog.decisions import NO_DECISIONS, Decision, TableDecisions
 from dovetail.errors import InputError
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
-from dovetail.join.compete import Judged, compete, why, why_nothing
+from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
 from dovetail.join.execute import execute
 from dovetail.join.judge import LIKELY
 from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys
@@ -32,16 +33,70 @@ _NOTHING_EQUAL = "No columns have a value in common."
 Texts = dict[str, list[str | None]]
 
 
-def join_tables(left: InputTable, right: InputTable, request: JoinRequest, space: Space | None = None) -> JoinResult:
-    """Join two tables. `space` makes the vectors for `by="semantic"`."""
+def join_tables(
+    left: InputTable,
+    right: InputTable,
+    request: JoinRequest,
+    space: Space | None = None,
+    decisions: TableDecisions = NO_DECISIONS,
+) -> JoinResult:
+    """Join two tables. `space` makes the vectors for `by="semantic"`; `decisions` are those about the two tables."""
     begun = time.perf_counter()
-    return replace(_Join(left, right, request, space).run(), seconds=round(time.perf_counter() - begun, 3))
+    result = _Join(left, right, request, space, decisions).decided()
+    return replace(result, seconds=round(time.perf_counter() - begun, 3))
 
 
 class _Join:
-    def __init__(self, left: InputTable, right: InputTable, request: JoinRequest, space: Space | None) -> None:
+    def __init__(
+        self,
+        left: InputTable,
+        right: InputTable,
+        request: JoinRequest,
+        space: Space | None,
+        decisions: TableDecisions = NO_DECISIONS,
+    ) -> None:
         self.left, self.right, self.request, self.space = left, right, request, space
+        self.decisions = decisions
         self._deadline = Deadline(request.seconds)
+
+    def decided(self) -> JoinResult:
+        """As a person decided, where the request leaves the columns open."""
+        if self.request.on is not None or isinstance(self.request.by, Transformation):
+            return self.run()
+        accepted = [each for each in self.decisions.accepted if self._has(each)] if not self.request.prefer else []
+        if accepted:
+            return self._accepted(accepted)
+        result = self.run()
+        never = self.decisions.rejects(*result.columns)
+        if never is None:
+            return result
+        return self._nothing(result.by, f"The best columns are {result.condition}; they never join, {never.sentence}.")
+
+    def _has(self, decision: Decision) -> bool:
+        """Whether the tables have the columns of a decision, and the method takes as many."""
+        pairs = ((self.left.names, decision.left_columns), (self.right.names, decision.right_columns))
+        few_enough = self.request.by != "semantic" or len(decision.left_columns) == 1
+        return few_enough and all(set(asked) <= set(names) for names, asked in pairs)
+
+    def _accepted(self, decisions: list[Decision]) -> JoinResult:
+        """On columns that a person accepted: of several pairs, on the likeliest. Methods that are not named compete."""
+        best, decision = None, decisions[-1]
+        if self.request.by in (None, "equal"):
+            options = [(self._best_on(each), each) for each in decisions]
+            best, decision = max(options, key=lambda option: option[0].probability if option[0] else 0.0)
+        asked = replace(self.request, on=list(zip(decision.left_columns, decision.right_columns, strict=True)))
+        join = _Join(self.left, self.right, asked, self.space)
+        result = join._made(best) if best else join.run()
+        if not len(result.matches.left):
+            return replace(result, why=f"{decision.condition} has no match, though it joins, {decision.sentence}.")
+        why = f"{decision.sentence[0].upper()}{decision.sentence[1:]}: these columns join."
+        return replace(result, why=why, probability=1.0, decided=decision.decided)
+
+    def _best_on(self, decision: Decision) -> Judged | None:
+        """The best candidate on exactly the columns of a decision."""
+        left, right = self.left.only(decision.left_columns), self.right.only(decision.right_columns)
+        found = compete(left, right, self._deadline, self._equal_alone).judged
+        return next((each for each in found if self.decisions.accepts(*each.candidate.columns) == decision), None)
 
     def run(self) -> JoinResult:
         by, on = self.request.by, self._named_columns()
@@ -68,25 +123,38 @@ class _Join:
     def _chosen(self) -> JoinResult:
         """By the columns and the method that a person would most likely accept; or not at all."""
         if self.request.prefer:
-            found = named_predicates([self.left, self.right], self.request.prefer, 1, self.request.seconds)
+            tables = [self.left, self.right]
+            found = named_predicates(tables, self.request.prefer, 1, self.request.seconds, [self.decisions])
             return self._predicate(found, found[0]) if len(found) else self._nothing("equal", _NOTHING_EQUAL)
-        by = "equal" if self.request.by == "equal" else None
-        choice = compete(self.left, self.right, self._deadline, by)
+        by = self._equal_alone
+        choice = compete(self.left, self.right, self._deadline, by, self.decisions)
         best = next((each for each in choice.judged if not self._multiplies(each)), choice.best)
         others = choice.runners_up(best)
         if best is None or (by is None and best.probability < LIKELY):
-            result = self._nothing("equal", why_nothing(choice))
+            result = self._nothing("equal", self._why_nothing(choice))
             return replace(result, runners_up=choice.runners_up(None), complete=choice.complete)
-        candidate = best.candidate
-        keys = candidate.keys()
-        way = candidate.way
-        made_by = "equal" if way is not None and way.is_identity else candidate.by
-        result = execute(self.left, self.right, keys, self.request, made_by, candidate.columns)
-        return replace(
-            result, why=why(best.probability, result.matched, (self.left.rows, self.right.rows)),
-            transformation=None if made_by == "equal" else way,
-            probability=best.probability, runners_up=others, complete=choice.complete,
-        )  # fmt: skip
+        result = self._made(best)
+        said = why(best.probability, result.matched, (self.left.rows, self.right.rows))
+        return replace(result, why=said, probability=best.probability, runners_up=others, complete=choice.complete)
+
+    def _why_nothing(self, choice: Choice) -> str:
+        """Why nothing joins; and what was left out because a person rejected it."""
+        rejected = self.decisions.rejected
+        if not rejected:
+            return why_nothing(choice)
+        out = "; ".join(f"{each.condition}, {each.sentence}" for each in rejected)
+        return f"{why_nothing(choice)} Left out: {out}." if choice.best else f"Left out: {out}."
+
+    @property
+    def _equal_alone(self) -> str | None:
+        """The method, where only equal columns may compete."""
+        return "equal" if self.request.by == "equal" else None
+
+    def _made(self, best: Judged) -> JoinResult:
+        candidate, way = best.candidate, best.candidate.way
+        by = "equal" if way is not None and way.is_identity else candidate.by
+        result = execute(self.left, self.right, candidate.keys(), self.request, by, candidate.columns)
+        return replace(result, transformation=None if by == "equal" else way)
 
     def _multiplies(self, judged: Judged) -> bool:
         """Whether it would be refused for giving many rows for each."""

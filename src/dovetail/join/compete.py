@@ -6,12 +6,13 @@ columns are nearly certain: nothing that they find could be more likely.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dovetail._deadline import Deadline
+from dovetail.catalog.decisions import NO_DECISIONS, TableDecisions
 from dovetail.join.candidates import Candidate, Candidates
 from dovetail.join.judge import CERTAIN, is_part_of_key, probabilities
 from dovetail.join.keys import joined_rows
@@ -84,17 +85,27 @@ class Choice:
         return tuple(found[:_RUNNERS_UP])
 
 
-def compete(left: InputTable, right: InputTable, deadline: Deadline, by: str | None = None) -> Choice:
-    """The candidates of all methods, or of equal columns alone, as far as the time allows."""
+def compete(
+    left: InputTable,
+    right: InputTable,
+    deadline: Deadline,
+    by: str | None = None,
+    decisions: TableDecisions = NO_DECISIONS,
+) -> Choice:
+    """The candidates of all methods, or of equal columns alone, as far as the time allows; none that were rejected."""
     candidates = Candidates(left, right, deadline)
-    found = candidates.equal()
+    found = _offered(candidates.equal(), decisions)
     judged = _judged(found)
     if by == "equal" or (judged and judged[0].probability >= CERTAIN):
         return Choice(tuple(judged), not deadline.is_over)
     for method in (candidates.similar, candidates.transformed):
         if not deadline.is_over:
-            found += method()
+            found += _offered(method(), decisions)
     return Choice(tuple(_judged(found)), not deadline.is_over)
+
+
+def _offered(candidates: Iterable[Candidate], decisions: TableDecisions) -> list[Candidate]:
+    return [each for each in candidates if decisions.rejects(*each.columns) is None]
 
 
 def _judged(candidates: Sequence[Candidate]) -> list[Judged]:

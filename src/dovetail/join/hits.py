@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from dovetail.catalog.decisions import Decisions
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.choose import join_tables
 from dovetail.join.execute import execute
@@ -21,15 +22,18 @@ from dovetail.tables.column_names import Names, column_pairs
 from dovetail.tables.input_table import InputTable, lake_table, open_table
 
 
-def join_with_lake(segments: Sequence[OpenSegment], data: Any, table: str, request: JoinRequest) -> JoinResult:
-    """Join `data` with a table of the lake; method and columns are chosen as for two files."""
+def join_with_lake(
+    segments: Sequence[OpenSegment], data: Any, table: str, request: JoinRequest, decisions: Decisions
+) -> JoinResult:
+    """Join `data` with a table of the lake; method and columns are chosen as for two files, or as people decided."""
     left, right = _both(segments, data, table)
-    if request.by == "transform":
-        hit = _transformed_hit(segments, left, right, request.on)
+    decided = decisions.between(left.id, right.id)
+    if request.by == "transform" and not (decided.accepted and request.on is None):
+        hit = _transformed_hit(segments, left, right, request.on, decisions)
         if hit is not None:
             return join_hit(segments, hit, left, replace(request, on=None))
     space = segments[0].texts.space if request.by == "semantic" else None
-    return join_tables(left, right, request, space)
+    return join_tables(left, right, request, space, decided)
 
 
 def join_hit(
@@ -57,13 +61,13 @@ def _both(segments: Sequence[OpenSegment], data: Any, table: str) -> tuple[Input
 
 
 def _transformed_hit(
-    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, on: Names | None
+    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, on: Names | None, decisions: Decisions
 ) -> TransformedHit | None:
     """What a search after a transformation promises for these tables and columns."""
     pairs = column_pairs(on, left.names, right.names) if on is not None else []
     mine = list(dict.fromkeys(name for name, _ in pairs)) or None
     asked = SearchRequest(left, mine, 1, tables=(right.name,), include_self=True, by="transform")
-    hit = next(iter(search(segments, asked)), None)
+    hit = next(iter(search(segments, asked, decisions if on is None else None)), None)
     if not isinstance(hit, TransformedHit) or (pairs and set(hit.columns) != {theirs for _, theirs in pairs}):
         return None
     return hit

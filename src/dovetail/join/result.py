@@ -61,6 +61,7 @@ class JoinResult:
     matched: tuple[int, int]  # rows of either table with a match
     why: str = ""
     probability: float | None = None  # that a person would accept it; None if the columns or the method were named
+    decided: str | None = None  # when a person decided that these columns join
     runners_up: tuple[Judged, ...] = ()  # other ways to join, and how likely they are
     transformation: Transformation | None = None  # learned or given; None for other methods
     prefer: str | None = None
@@ -236,6 +237,7 @@ class JoinResult:
             "right_columns": list(self.right_columns),
             "why": self.why,
             "probability": None if self.probability is None else round(self.probability, 4),
+            "decided": self.decided,
             "runners_up": [each.to_dict() for each in self.runners_up],
             "rows": self.rows,
             "pairs": pairs,

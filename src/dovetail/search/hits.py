@@ -59,6 +59,7 @@ class Hit:
     brings: tuple[str, ...]  # the table's other columns, which the join adds
     reasons: tuple[str, ...] = ()  # what speaks for the join, the strongest first, where no column was named
     objections: tuple[str, ...] = ()  # … and against it
+    decided: str | None = None  # when a person decided that these columns join; the only reason is then the decision
     source: Source | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -137,6 +138,8 @@ class Hit:
 
     @property
     def _probability(self) -> str:
+        if self.decided:
+            return f"{self.reasons[0]}: these columns join."
         sides = (("for it", self.reasons), ("against it", self.objections))
         why = "; ".join(f"{side}: {', '.join(clauses)}" for side, clauses in sides if clauses)
         return f"probability of a join that makes sense: {self.score:.0%} ({why})."
@@ -146,7 +149,8 @@ class Hit:
         brings = _some(self.brings, _SHOWN_COLUMNS)
         on = f"{', '.join(self.on)} → {', '.join(self.columns)}"
         covers = f"{self.overlap:,} of {self.query_size:,}"
-        return (self.rank, self.table, on, covers, self.cardinality, brings, self.warning.split(":")[0])
+        last = "; ".join(filter(None, ("decided" if self.decided else "", self.warning.split(":")[0])))
+        return (self.rank, self.table, on, covers, self.cardinality, brings, last)
 
 
 class Hits(Rows[Hit]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,10 +12,12 @@ import numpy as np
 
 from dovetail._model import Model, load_model
 from dovetail._types import Array
+from dovetail.catalog.decisions import Decisions
 from dovetail.errors import InputError
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
+from dovetail.search.decided import QueryDecisions, ranked
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hit, Hits
 from dovetail.search.keys.evidence import key_hit
@@ -33,15 +35,16 @@ POOR = 0.04  # the probability below which a match is not worth a line; arbitrar
 _NEAREST = 3  # named if there is no hit
 
 
-def search(segments: Sequence[OpenSegment], request: SearchRequest) -> Hits:
+def search(segments: Sequence[OpenSegment], request: SearchRequest, decisions: Decisions | None = None) -> Hits:
     begun = time.perf_counter()
     table = open_table(request.data, segments=segments)
+    decided = QueryDecisions({} if decisions is None else decisions.of(table.id))
     but = "" if request.include_self or table.path is None else str(table.path.resolve())
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     if request.by == "semantic":
         from dovetail.search.semantic.search import search_semantic
 
-        return search_semantic(segments, request, table, allowed)
+        return search_semantic(segments, request, table, allowed, decided)
     names = () if request.on is None else column_list(request.on, table.names)
     for name in names:
         table.column(name)  # raises where there is none
@@ -49,12 +52,14 @@ def search(segments: Sequence[OpenSegment], request: SearchRequest) -> Hits:
         from dovetail.search.transform.search import search_transformed
 
         least = request.share, request.min_overlap
-        return search_transformed(segments, table, names, request.most, allowed, least)
-    planner = _Planner(segments, request, table, allowed, names[0] if names else None)
+        return search_transformed(segments, table, names, request.most, allowed, least, decided)
+    planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided)
     if len(names) > 1:
         return planner.key(names, begun)
     hits = planner.one_column(names[0]) if names else planner.every_column()
     nothing, nearest = ("", []) if hits else planner.nothing()
+    if nothing and decided.rejections:
+        nothing += f" What you rejected is left out (pairs of columns: {decided.rejections})."
     question = "overlap" if request.share is None else "containment"
     return Hits(hits, table.name, "equal", question, not request.fast, time.perf_counter() - begun, nothing, nearest)
 
@@ -87,10 +92,12 @@ class _Planner:
         table: InputTable,
         allowed: list[Any],
         on: str | None,
+        decided: QueryDecisions,
     ) -> None:
         self.segments, self.request, self.table = segments, request, table
         self.allowed = allowed  # of each segment, which tables may be hits
         self.on = on
+        self.decided = decided
         self._evidence: dict[str, Evidence] = {}
 
     def evidence(self, column: InputColumn) -> Evidence:
@@ -107,8 +114,10 @@ class _Planner:
         k, floor = self.request.most, self.request.min_overlap
         if self.request.share is not None:
             k, floor = sum(map(len, self.allowed)) + 1, max(floor, least_overlap(self.request.share, key.size))
-        matches, exact = engine.together(self.segments, key, k, floor, self.allowed)
-        hits = [key_hit(key, match, rank) for rank, match in enumerate(matches, 1)]
+        matches, exact = engine.together(self.segments, key, k + self.decided.rejections, floor, self.allowed)
+        found = (key_hit(key, match, 0) for match in matches)
+        offered = [hit for hit in found if not self.decided.rejects(hit.on, hit.table, hit.columns)][:k]
+        hits = self._with_accepted(ranked(offered), names)
         least = "a tuple" if floor == 1 else f"{floor:,} tuples"
         nothing = "" if hits else f"No table{self._where} contains {least} of {', '.join(names)} of {self.table.name}."
         return Hits(hits, self.table.name, "equal", "keys", exact, time.perf_counter() - begun, nothing)
@@ -119,13 +128,25 @@ class _Planner:
             raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null.")
         evidence = self.evidence(column)
         matches = self._ask(column, self.request.most)
-        return [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
+        hits = [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
+        return self._with_accepted(hits, (name,))
 
     def every_column(self) -> list[Hit]:
         """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
         said = self.request.min_overlap > 1 or self.request.share is not None
         good = [candidate for candidate in self._ranked if said or candidate.score >= POOR]
-        return [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
+        hits = [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
+        return self._with_accepted(hits)
+
+    def _with_accepted(self, hits: list[Hit], names: Sequence[str] = ()) -> list[Hit]:
+        """The pairs that a person accepted, then the other hits; without names, each table on its best columns."""
+        first = self.decided.accepted(self.segments, self.allowed, self.table, names)
+        if not first:
+            return hits
+        known = {(hit.table, frozenset(hit.pairs if names else ())) for hit in first}
+        others = [hit for hit in hits if (hit.table, frozenset(hit.pairs if names else ())) not in known]
+        most = self.request.most if not names or self.request.share is None else None
+        return ranked([*first, *others][:most])
 
     @cached_property
     def _model(self) -> Model:
@@ -153,7 +174,13 @@ class _Planner:
         allowed = np.concatenate(engine.columns_of(self.segments, self.allowed))
         evidence = [self.evidence(column) for column in self.table.columns]
         floors = [self._floor(column) for column in self.table.columns]
-        return Ranker(lake, self.table, allowed, evidence, floors)
+        return Ranker(lake, self.table, allowed, evidence, floors, set(self._rejected(lake)))
+
+    def _rejected(self, lake: LakeColumns) -> Iterator[tuple[int, int]]:
+        """Pairs that a person rejected: the places of my columns, and columns of the lake by their numbers."""
+        for mine, table, theirs in self.decided.rejected_columns():
+            if mine in self.table.names:
+                yield from ((self.table.names.index(mine), column) for column in lake.columns_called(table, theirs))
 
     def _floor(self, column: InputColumn) -> int:
         share = self.request.share
@@ -191,7 +218,11 @@ class _Planner:
         found = []
         for column in _columns_to_try(self.table) if self.on is None else [self.table.column(self.on)]:
             matches = engine.top(self.segments, column.tokens, MOST_OVERLAP, 1, self.allowed)
-            found += [(-match.overlap / column.size, match.order, match, column) for match in matches]
+            found += [
+                (-match.overlap / column.size, match.order, match, column)
+                for match in matches
+                if not self.decided.rejects_match((column.name,), match)
+            ]
         best: dict[str, Hit] = {}
         for share, _, match, column in sorted(found, key=lambda entry: entry[:2]):
             if match.table not in best and len(best) < _NEAREST:
@@ -199,7 +230,11 @@ class _Planner:
         return list(best.values())
 
     def _ask(self, column: InputColumn, k: int) -> list[Match]:
-        least, fast = self.request.min_overlap, self.request.fast
-        if self.request.share is None:
-            return engine.top(self.segments, column.tokens, k, least, self.allowed, fast)
-        return engine.containing(self.segments, column.tokens, self.request.share, least, self.allowed, fast)
+        least, fast, share = self.request.min_overlap, self.request.fast, self.request.share
+        if share is None:
+            more = k + self.decided.rejections
+            found = engine.top(self.segments, column.tokens, more, least, self.allowed, fast)
+        else:
+            found = engine.containing(self.segments, column.tokens, share, least, self.allowed, fast)
+        offered = [match for match in found if not self.decided.rejects_match((column.name,), match)]
+        return offered if share is not None else offered[:k]

@@ -72,6 +72,7 @@ class InputTable:
         data: Any = None,
         path: Path | None = None,
         layout: Layout | None = None,
+        id: str | None = None,
     ) -> None:
         self.name = name
         self.names = list(columns)
@@ -79,6 +80,7 @@ class InputTable:
         self.data = data  # the frame that was given; None for a file
         self.path = path  # of the file; None for a frame
         self.layout = layout
+        self.id = id  # in the lake; None for what is not a table of it
         self._read_text = read_text
         self._read_column = read_column or self._column_of_text
         self._columns: dict[str, InputColumn] = {}
@@ -99,6 +101,11 @@ class InputTable:
         if name not in self._columns:
             self._columns[name] = self._read_column(name)
         return self._columns[name]
+
+    def only(self, names: Sequence[str]) -> InputTable:
+        """The same rows with these columns alone."""
+        some = list(dict.fromkeys(names))
+        return InputTable(self.name, some, self.rows, lambda: self.text.select(some), self.column, id=self.id)
 
     @property
     def columns(self) -> tuple[InputColumn, ...]:
@@ -125,7 +132,7 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
         return InputTable.of_text(pa.Table.from_batches(_frame_batches(data)), name, data)
     path = Path(data)
     if path.is_file():
-        return _of_file(path)
+        return _of_file(path, _id_of(path, segments or ()))
     if segments is None:
         raise InputError(f"There is no file {data}.")
     return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
@@ -158,16 +165,28 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
         kind = segment.catalog.column(place).type
         return InputColumn(name, kind, record.rows, found, counts.astype(np.int64), found, codes)
 
-    return InputTable(record.table, list(places), record.rows, read_text, read_column, path=path, layout=layout)
+    return InputTable(
+        record.table, list(places), record.rows, read_text, read_column, path=path, layout=layout,
+        id=record.table,
+    )  # fmt: skip
 
 
-def _of_file(path: Path) -> InputTable:
+def _id_of(path: Path, segments: Sequence[OpenSegment]) -> str | None:
+    """The id of the live table that this file is, as it is now or was when it was indexed."""
+    for segment in segments:
+        for number in np.flatnonzero(pc.equal(segment.catalog.tables["path"], str(path.resolve()))):
+            if segment.alive[number]:
+                return segment.names[number]
+    return None
+
+
+def _of_file(path: Path, id: str | None) -> InputTable:
     try:
         layout = detect_layout(path)
     except UnreadableTable as reason:
         raise InputError(f"{path} cannot be read: {reason}.") from reason
     text = pa.Table.from_batches(_file_batches(path, layout))
-    return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=path, layout=layout)
+    return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=path, layout=layout, id=id)
 
 
 def _file_batches(path: Path, layout: Layout) -> list[pa.RecordBatch]:

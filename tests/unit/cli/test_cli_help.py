@@ -56,6 +56,7 @@ def test_commands_are_listed_in_the_order_of_use():
         "keys",
         "path",
         "graph",
+        "decide",
         "info",
         "tables",
         "columns",

@@ -50,6 +50,18 @@ def test_the_same_answer(lake_of, in_process, asked, segments):
     assert lake.inds(**asked, master="local[2]").to_dicts() == alone
 
 
+def test_decisions_count_in_tasks(lake_of, in_process):
+    lake = lake_of(TABLES, megabyte=1)
+    asked = {"integers": True, "non_unique": True, "coverage": 0}
+    rows = len(lake.inds(**asked))
+    lake.decide("t1.csv", "t2.csv", "code", "never")
+    made = lake.decide("t3.csv", "t4.csv", "note", "joins")
+    alone = lake.inds(**asked).to_dicts()
+    assert len(alone) < rows
+    assert {row["decided"] for row in alone if row["score"] == 1} == {made.decided}
+    assert lake.inds(**asked, master="local[2]").to_dicts() == alone
+
+
 @pytest.mark.parametrize("segments", [1, 2, 7, 50, 400])
 def test_each_pair_of_segments_belongs_to_one_task(segments):
     found = []

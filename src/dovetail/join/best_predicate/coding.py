@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,12 @@ class CodedTable:
 class Coded:
     tables: tuple[CodedTable, ...]
     size: int  # how many codes there are
+    excluded: frozenset[tuple[int, int, int, int]] = frozenset()  # pairs that no predicate may have
+
+    def two(self, x: int, y: int) -> Coded:
+        """Two of the tables."""
+        excluded = frozenset((0, a, 1, b) for i, a, j, b in self.excluded if (i, j) == (x, y))
+        return replace(self, tables=(self.tables[x], self.tables[y]), excluded=excluded)
 
 
 def code_tables(tables: Sequence[InputTable]) -> Coded:

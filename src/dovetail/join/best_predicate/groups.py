@@ -24,6 +24,7 @@ class TwoCoded:
     def __init__(self, coded: Coded) -> None:
         self.left, self.right = coded.tables
         self.sizes = self.left.rows, self.right.rows
+        self._excluded = coded.excluded
         self.by_code = [[rows_by_code(codes, coded.size) for codes in table.codes] for table in coded.tables]
 
     @cached_property
@@ -32,7 +33,8 @@ class TwoCoded:
         return Groups(self, np.zeros(self.left.rows, np.int32), np.zeros(self.right.rows, np.int32), 1)
 
     def pairs(self) -> list[Pair]:
-        return [(0, a, 1, b) for a in range(self.left.width) for b in range(self.right.width)]
+        pairs = ((0, a, 1, b) for a in range(self.left.width) for b in range(self.right.width))
+        return [pair for pair in pairs if pair not in self._excluded]
 
     def joined(self, pairs: Sequence[Pair]) -> Joined | None:
         """The counts of the join on these pairs; None if nothing joins."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +28,7 @@ class ManyCoded:
         self.sizes = tuple(table.rows for table in coded.tables)
         self.passed_over = False  # whether a predicate had too many keys, or the time was over
         self.deadline = deadline
+        self._excluded = coded.excluded
         self._known = dict(self._single(coded))
 
     def _single(self, coded: Coded) -> Iterable[tuple[frozenset[Pair], Joined | None]]:
@@ -37,7 +37,7 @@ class ManyCoded:
             if self.deadline.is_over:
                 self.passed_over = True
                 return
-            two = TwoCoded(replace(coded, tables=(self.tables[x], self.tables[y])))
+            two = TwoCoded(coded.two(x, y))
             others = [table for table in range(len(self.tables)) if table not in (x, y)]
             times = math.prod(self.tables[table].rows for table in others)
             for pair, joined in two.root.children(two.pairs()).items() if times else ():
@@ -61,6 +61,7 @@ class ManyCoded:
             for x, y in itertools.combinations(range(len(self.tables)), 2)
             for a in range(self.tables[x].width)
             for b in range(self.tables[y].width)
+            if (x, a, y, b) not in self._excluded
         )
 
     def joined(self, pairs: Iterable[Pair]) -> Joined | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dovetail._deadline import Deadline
 from dovetail.join.best_predicate.coding import Coded
@@ -171,7 +171,7 @@ def _seeds(coded: Coded, preference: Preference, seconds: float) -> Iterable[tup
     for place, (x, y) in enumerate(edges):
         if deadline.is_over:
             break
-        two = TwoCoded(replace(coded, tables=(coded.tables[x], coded.tables[y])))
+        two = TwoCoded(coded.two(x, y))
         found = Search(two, preference, 1, deadline.left / (len(edges) - place)).run().predicates
         if found:
             best[x, y] = found[0]

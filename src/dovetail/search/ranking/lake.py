@@ -91,6 +91,13 @@ class LakeColumns:
         first, last = np.searchsorted(self.table_of, [table, table + 1])
         return np.arange(first, last)
 
+    def columns_called(self, table: str, column: str) -> list[int]:
+        """The columns with this name of tables with this id, of which at most one is alive."""
+        numbers = np.flatnonzero(pc.equal(self.table_names, table)).tolist()
+        columns = [int(each) for number in numbers for each in self.columns_of(number)]
+        names = self.names(np.array(columns, np.int64)).to_pylist()
+        return [number for number, name in zip(columns, names, strict=True) if name == column]
+
     @cached_property
     def _position(self) -> dict[OpenSegment, int]:
         return {segment: position for position, segment in enumerate(self.segments)}

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -43,10 +43,14 @@ class Ranker:
         allowed: Array,
         evidence: Sequence[Evidence],
         floors: Sequence[int],
+        rejected: Container[tuple[int, int]] = (),
     ) -> None:
-        """`allowed` says which columns may be hits; of each of my columns, its evidence and the least overlap."""
+        """`allowed` says which columns may be hits; of each of my columns, its evidence and the least overlap.
+
+        `rejected` are pairs of a column of mine and one of the lake that are never offered.
+        """
         self.lake, self._table, self._allowed = lake, table, allowed
-        self._evidence, self._floors = evidence, floors
+        self._evidence, self._floors, self._rejected = evidence, floors, rejected
         self._around = Surroundings(lake, table)
         self._describer = Describer(lake, table, self._around)
         self._candidates: dict[int, tuple[Array, Array]] = {}  # of each column of mine: columns and overlaps
@@ -138,7 +142,7 @@ class Ranker:
             evidence, floor = self._evidence[place], self._floors[place]
             for column in theirs:
                 counts = evidence.counts(*self.lake.place_of(column))
-                if counts[0] >= floor:
+                if counts[0] >= floor and (place, column) not in self._rejected:
                     rows.append((place, column, *counts))
         if not rows:
             return Pairs(*(np.empty(0, np.int64) for _ in Pairs._fields)), np.empty((0, len(FEATURES)))

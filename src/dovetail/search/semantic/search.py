@@ -14,6 +14,7 @@ from dovetail.errors import InputError
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import MOST_TAU, Space, distance_of, texts_among
+from dovetail.search.decided import QueryDecisions
 from dovetail.search.engine import columns_of
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
@@ -29,7 +30,11 @@ _NEAREST = 3
 
 
 def search_semantic(
-    segments: Sequence[OpenSegment], request: SearchRequest, table: InputTable, allowed: list[Any]
+    segments: Sequence[OpenSegment],
+    request: SearchRequest,
+    table: InputTable,
+    allowed: list[Any],
+    decided: QueryDecisions,
 ) -> Hits:
     """Columns with similar values; without `k` and a threshold, all above the paper's threshold."""
     begun = time.perf_counter()
@@ -43,16 +48,31 @@ def search_semantic(
     for asked in asked_all:
         rows = int(asked.column.counts.sum())
         least = 1 if threshold is None else max(1, least_overlap(threshold, rows))
-        found += [(match, asked) for match in similar(segments, asked, tau, request.k, least, columns)]
+        found += _offered(segments, asked, tau, request.k, least, columns, decided)
     if not found:
         for asked in asked_all:
-            nearest += [(match, asked) for match in similar(segments, asked, tau, _NEAREST, 1, columns)]
+            nearest += _offered(segments, asked, tau, _NEAREST, 1, columns, decided)
     best, near = (_best_of_each(pairs, len(asked_all) > 1) for pairs in (found, nearest))
-    hits = [_hit(match, asked, rank, tau) for rank, (match, asked) in enumerate(best[: request.k], 1)]
+    hits = decided.first(_hit(match, asked, rank, tau) for rank, (match, asked) in enumerate(best[: request.k], 1))
     nothing = "" if hits else _nothing(table, asked_all, tau, threshold)
     closest = [_hit(match, asked, 0, tau) for match, asked in near[:_NEAREST]]
     note = _note(asked_all) if hits or asked_all else ""
     return Hits(hits, table.name, "semantic", "semantic", True, time.perf_counter() - begun, nothing, closest, note)
+
+
+def _offered(
+    segments: Sequence[OpenSegment],
+    asked: TextQuery,
+    tau: float,
+    k: int | None,
+    least: int,
+    columns: list[Array],
+    decided: QueryDecisions,
+) -> list[tuple[SimilarMatch, TextQuery]]:
+    """The columns with similar values, without those that a person rejected."""
+    more = None if k is None else k + decided.rejections
+    found = similar(segments, asked, tau, more, least, columns)
+    return [(match, asked) for match in found if not decided.rejects_match((asked.column.name,), match)][:k]
 
 
 def _space(segments: Sequence[OpenSegment]) -> Space:

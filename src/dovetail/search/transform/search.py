@@ -19,6 +19,7 @@ from dovetail.errors import InputError
 from dovetail.evidence.rarity import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
+from dovetail.search.decided import QueryDecisions
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
 from dovetail.search.transform.compare import ComparedValues, QueryRows
@@ -43,6 +44,7 @@ def search_transformed(
     k: int,
     allowed: list[Array],
     least: tuple[Fraction | None, int],
+    decided: QueryDecisions,
 ) -> Hits:
     """The tables with a column whose values a program makes from mine, or the other way round.
 
@@ -57,15 +59,19 @@ def search_transformed(
         mine = QueryRows.of(columns)
         if mine.size == 0:
             raise InputError(f"{' and '.join(names)} of {table.name} has no values: all are empty or null.")
-        for match in _candidates(segments, mine, allowed):
+        offered = (match for match in _candidates(segments, mine, allowed) if not _is_rejected(decided, columns, match))
+        for match in offered:
             hit = _verified(match, mine, least)
             if hit and (hit.table not in found or hit.score > found[hit.table].score):
                 found[hit.table] = hit
-    ranked = sorted(found.values(), key=lambda hit: (-hit.score, hit.table))[:k]
-    hits = [replace(hit, rank=rank) for rank, hit in enumerate(ranked, 1)]
+    hits = decided.first(sorted(found.values(), key=lambda hit: (-hit.score, hit.table)))[:k]
     asked = f"{' and '.join(names)} of {table.name}" if names else table.name
     nothing = "" if hits else f"No table of the lake joins with {asked} after a transformation."
     return Hits(hits, table.name, "transform", "transform", False, time.perf_counter() - begun, nothing)
+
+
+def _is_rejected(decided: QueryDecisions, columns: Sequence[InputColumn], match: Match) -> bool:
+    return decided.rejects_match([column.name for column in columns], match)
 
 
 def _texts(table: InputTable) -> list[InputColumn]:

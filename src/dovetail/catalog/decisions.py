@@ -1,0 +1,214 @@
+"""What a person decided about columns of two tables: these join, or these never do.
+
+Decisions belong to the index, not to one of its generations: they name tables and columns by their names, so that they
+outlive updates, compaction, and even the tables. One sealed file holds all of them, and is replaced as a whole under a
+lock of its own: a decision does not wait for an index that is being built.
+
+    <index>/decisions.json
+    <index>/decisions.lock      held while decisions.json is changed
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dovetail._storage.sealed import replace_whole, seal, unseal
+from dovetail.errors import FormatMismatch, IndexDamaged, InputError
+
+JOINS, NEVER = VERDICTS = ("joins", "never")
+FILE, _LOCK = "decisions.json", "decisions.lock"
+VERSION = 1
+
+ColumnNames = Sequence[str]
+_Pairs = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict on columns of two tables, paired in their order. Neither side comes first in meaning."""
+
+    left_table: str
+    left_columns: tuple[str, ...]
+    right_table: str
+    right_columns: tuple[str, ...]
+    verdict: str
+    note: str = ""
+    decided: str = ""  # when: UTC, ISO 8601
+    missing: tuple[str, ...] = field(default=(), compare=False)  # tables and columns that the index does not have
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise InputError(f"`verdict` is {self.verdict!r}; it must be one of {', '.join(VERDICTS)}.")
+
+    @property
+    def pairs(self) -> _Pairs:
+        return frozenset(zip(self.left_columns, self.right_columns, strict=True))
+
+    @property
+    def turned(self) -> Decision:
+        """The same decision from the other side."""
+        return replace(
+            self, left_table=self.right_table, left_columns=self.right_columns, right_table=self.left_table,
+            right_columns=self.left_columns,
+        )  # fmt: skip
+
+    @property
+    def columns(self) -> str:
+        """Both sides in one line."""
+        sides = ((self.left_table, self.left_columns), (self.right_table, self.right_columns))
+        return " = ".join(f"{table} ({', '.join(columns)})" for table, columns in sides)
+
+    @property
+    def condition(self) -> str:
+        """The columns alone: `city = town and day = date`."""
+        return " and ".join(f"{a} = {b}" for a, b in zip(self.left_columns, self.right_columns, strict=True))
+
+    @property
+    def sentence(self) -> str:
+        """When it was decided, and why if a note says so."""
+        return f"decided by you on {self.decided[:10]}" + (f" ({self.note})" if self.note else "")
+
+    def is_about(self, other: Decision) -> bool:
+        """Whether both are about the same pairs of columns, from whichever side."""
+        return (other.left_table, other.right_table, other.pairs) in (
+            (each.left_table, each.right_table, each.pairs) for each in (self, self.turned)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {name: value for name, value in vars(self).items() if name != "missing"}
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Decision:
+        names = {name: tuple(body[name]) for name in ("left_columns", "right_columns")}
+        return cls(**body | names)
+
+    def to_dict(self) -> dict[str, Any]:
+        names = {name: list(value) for name, value in vars(self).items() if isinstance(value, tuple)}
+        return {**vars(self), "note": self.note or None, **names}
+
+
+class TableDecisions:
+    """The decisions about two tables, seen from one of them."""
+
+    def __init__(self) -> None:
+        self._joins: dict[_Pairs, Decision] = {}
+        self._never: dict[_Pairs, Decision] = {}
+
+    def add(self, decision: Decision) -> None:
+        (self._joins if decision.verdict == JOINS else self._never)[decision.pairs] = decision
+
+    @property
+    def accepted(self) -> list[Decision]:
+        """Those that say that columns join."""
+        return list(self._joins.values())
+
+    @property
+    def rejected(self) -> list[Decision]:
+        """Those that say that columns never join."""
+        return list(self._never.values())
+
+    def accepts(self, mine: ColumnNames, theirs: ColumnNames) -> Decision | None:
+        """The decision that exactly these columns join."""
+        return self._joins.get(_paired(mine, theirs))
+
+    def rejects(self, mine: ColumnNames, theirs: ColumnNames) -> Decision | None:
+        """The decision that all or some of these columns never join, unless another accepts exactly these."""
+        pairs = _paired(mine, theirs)
+        if pairs in self._joins:
+            return None
+        return next((decision for never, decision in self._never.items() if never <= pairs), None)
+
+
+NO_DECISIONS = TableDecisions()
+
+
+class Decisions:
+    """Decisions, by the tables that they are about."""
+
+    def __init__(self, decisions: Iterable[Decision] = ()) -> None:
+        self.all = tuple(decisions)
+        self._by_table: dict[str, dict[str, TableDecisions]] = defaultdict(lambda: defaultdict(TableDecisions))
+        for decision in self.all:
+            for side in (decision, decision.turned):
+                self._by_table[side.left_table][side.right_table].add(side)
+
+    def of(self, table: str | None) -> dict[str, TableDecisions]:
+        """The decisions about a table, by the other table; `table` is an id, or None for what is not in the lake."""
+        return {} if table is None else dict(self._by_table.get(table, {}))
+
+    def between(self, left: str | None, right: str | None) -> TableDecisions:
+        """The decisions about two tables, seen from the left one."""
+        return self.of(left).get(right or "", NO_DECISIONS)
+
+
+def read_decisions(index: Path) -> tuple[Decision, ...]:
+    """All decisions that the index keeps, the oldest first."""
+    path = index / FILE
+    try:
+        written = path.read_bytes()
+    except FileNotFoundError:
+        return ()
+    try:
+        body = unseal(written, str(path))
+    except IndexDamaged as damage:
+        advice = "Restore it from a copy, or delete it: then the decisions are lost, and nothing else."
+        raise IndexDamaged(f"{damage} {advice}") from None
+    if body["version"] != VERSION:
+        raise FormatMismatch(f"{path} has version {body['version']}; this Dovetail reads version {VERSION}.")
+    return tuple(map(Decision.from_json, body["decisions"]))
+
+
+def keep_decision(index: Path, decision: Decision) -> Decision:
+    """Keep a decision, in place of an earlier one about the same columns. Returns it with the time."""
+    made = replace(decision, decided=_now())
+    with _changing(index) as kept:
+        kept[:] = [*(each for each in kept if not each.is_about(made)), made]
+    return made
+
+
+def forget_decision(index: Path, decision: Decision) -> Decision | None:
+    """Forget the decision about these columns, whatever its verdict. Returns it; None if there was none."""
+    with _changing(index) as kept:
+        found = next((each for each in kept if each.is_about(decision)), None)
+        if found is not None:
+            kept.remove(found)
+    return found
+
+
+@contextlib.contextmanager
+def _changing(index: Path) -> Iterator[list[Decision]]:
+    """The decisions, which are written when the block ends. Another process waits meanwhile: it takes a moment."""
+    try:
+        lock = os.open(index / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for draft in index.glob(f"{FILE}.*"):  # of a process that was killed
+                draft.unlink()
+            before = read_decisions(index)
+            decisions = list(before)
+            yield decisions
+            if decisions != list(before):
+                body = {"version": VERSION, "decisions": [each.to_json() for each in decisions]}
+                replace_whole(index / FILE, seal(body))
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise InputError(f"Cannot write to {index}: {error.strerror}.") from error
+
+
+def _paired(mine: ColumnNames, theirs: ColumnNames) -> _Pairs:
+    """Columns that cannot be paired, as after a transformation of two into one, are no pairs."""
+    return frozenset(zip(mine, theirs, strict=True)) if len(mine) == len(theirs) else frozenset()
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
