@@ -14,9 +14,20 @@ from hypothesis import strategies as st
 
 import dovetail
 from dovetail.errors import InputError, UnknownName
+from dovetail.join.keys import TextRows, sampled_similar_keys, similar_keys
 from dovetail.normalise import plain
-from dovetail.similar.columns import choose_columns, corresponding
-from dovetail.similar.matching import PAIR_FEATURES, compare, negative_rules, similar_pairs
+from dovetail.similar.columns import choose_columns, corresponding, ways_to_compare
+from dovetail.similar.matching import (
+    LEAST_LIKELY,
+    MEASURED,
+    PAIR_FEATURES,
+    best_keys,
+    compare,
+    least_probability,
+    negative_rules,
+    similar_pairs,
+)
+from dovetail.similar.pair_kernels import measure_pairs
 from dovetail.similar.texts import nearest, weigh, words_of
 
 
@@ -190,3 +201,82 @@ def test_many_rows_for_one_key(swapped, by):
     assert len(joined) >= 190
     assert all(row["left_row"] % 20 == row["right_row"] % 20 for row in joined)
     assert {row["origin"] for row in joined} == {"similar"}
+
+
+@settings(max_examples=40)
+@given(values=texts, keys=texts)
+def test_pairs_are_measured_as_by_the_plain_kernel(values, keys):
+    mine, theirs = words_of(values), words_of(keys)
+    weights = [np.linspace(1, 2, len(side.hashes)).astype(np.float32) for side in (mine, theirs)]
+    candidates = np.tile(np.arange(len(keys), dtype=np.int32), (len(values), 1))
+
+    def measured(kernel) -> np.ndarray:
+        found = np.zeros((*candidates.shape, len(MEASURED)), np.float32)
+        sides = [
+            (side.codes, side.starts, side.first, side.hashes, weight) for side, weight in zip((mine, theirs), weights)
+        ]
+        kernel(candidates, *sides[0], *sides[1], negative_rules(theirs), found)
+        return found
+
+    assert measured(measure_pairs) == pytest.approx(measured(measure_pairs.py_func), abs=1e-5)
+
+
+def test_what_is_measured_of_a_pair():
+    (row,) = next(compare(["Harbor bridge 9"], ["Harbour bridge of 7"])[1])[1]
+    found = dict(zip(PAIR_FEATURES, row[0].tolist(), strict=True))
+    assert found["misspelled"] == pytest.approx(1 / 5)  # harbor; `of` has no match, and numbers are never misspelled
+    assert (found["numbers_differ"], found["first_word"], found["key_inside"]) == (1, 1, 0)
+    assert 0 < found["unmatched_value"] < found["unmatched_key"] < 1
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_the_threshold_makes_the_expected_f1_greatest(chances):
+    chances = np.array(chances)
+    least = least_probability(chances)
+    assert least >= LEAST_LIKELY
+
+    def expected(threshold: float) -> float:
+        taken = chances[chances >= threshold]
+        return 2 * taken.sum() / (len(taken) + max(chances.sum(), LEAST_LIKELY))
+
+    assert expected(least) == pytest.approx(
+        max(expected(chance) for chance in {*chances.tolist(), least} if chance >= LEAST_LIKELY)
+    )
+
+
+def test_a_value_as_near_to_two_keys_is_more_likely_wrong():
+    best = best_keys(["Springfield"], ["Springfield North", "Springfield South"])
+    assert best.probability[0] <= 0.5
+
+
+def test_misspelled_words_are_compared_in_columns_without_a_common_word():
+    values, keys = typing_errors(60, 60)
+    left = {"note": ["x"] * 60, "spelling": values}
+    right = {"name": keys, "comment": ["y"] * 60}
+    assert corresponding(left, right) == []
+    (way, *_) = ways_to_compare(left, right)
+    assert {(*way.source, *way.target)} <= {("spelling", "name"), ("name", "spelling")}
+    assert way.found > 0.8
+
+
+def test_a_sample_of_texts_keeps_the_rows_that_have_them():
+    rows = TextRows.of_rows(["a", "b", None, "a", "c", "d"])
+    few = rows.sampled(2)
+    assert len(few.texts) == 2
+    for row, code in enumerate(few.codes.tolist()):
+        if code >= 0:
+            assert few.texts[code] == rows.texts[rows.codes[row]]
+    assert rows.sampled(9).texts == rows.texts
+
+
+def test_a_sample_tells_how_many_rows_would_join():
+    values, keys = typing_errors(3_000, 1_500)
+    rows = TextRows.of_rows(values), TextRows.of_rows(keys)
+    tried, share = sampled_similar_keys(*rows, 0, (300, 1_000))
+    assert share == pytest.approx(300 / len(rows[0].texts) * 1_000 / 1_500)
+    everything = similar_keys(*rows, 0)
+    found, wanted = ((each.of_source >= 0).sum() for each in (tried, everything))
+    assert found / share == pytest.approx(wanted, rel=0.15)
+    joined = np.flatnonzero(tried.of_source >= 0)
+    assert (tried.of_source[joined] == everything.of_source[joined]).mean() > 0.99
+    assert sampled_similar_keys(*rows, 0, (9_999, 9_999))[1] == 1
