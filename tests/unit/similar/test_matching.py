@@ -212,10 +212,8 @@ def test_pairs_are_measured_as_by_the_plain_kernel(values, keys):
 
     def measured(kernel) -> np.ndarray:
         found = np.zeros((*candidates.shape, len(MEASURED)), np.float32)
-        sides = [
-            (side.codes, side.starts, side.first, side.hashes, weight) for side, weight in zip((mine, theirs), weights)
-        ]
-        kernel(candidates, *sides[0], *sides[1], negative_rules(theirs), found)
+        sides = [(side.codes, side.starts, side.first, side.hashes) for side in (mine, theirs)]
+        kernel(candidates, *sides[0], weights[0], *sides[1], weights[1], negative_rules(theirs), found)
         return found
 
     assert measured(measure_pairs) == pytest.approx(measured(measure_pairs.py_func), abs=1e-5)
