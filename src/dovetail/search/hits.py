@@ -14,7 +14,8 @@ _SHOWN_COLUMNS, _EXPLAINED_COLUMNS = 3, 12
 _PREVIEW = 5
 _MANY = 0.5  # of my values: so many need an explanation why it is not a hit
 HEADINGS = ("#", "table", "on", "covers", "join", "brings", "")
-NUMBERS = ("#", "covers")
+LIKELY = "likely"  # the heading of the probability, where hits have one
+NUMBERS = ("#", "covers", LIKELY)
 LOOSE = {"table": 30, "on": 24, "brings": 16}
 
 
@@ -68,6 +69,11 @@ class Hit:
         return "equal"
 
     @property
+    def probability(self) -> float | None:
+        """That a person would accept the join; None where columns were named, as then nothing is judged."""
+        return self.score if self.reasons or self.objections or self.decided else None
+
+    @property
     def rows_per_match(self) -> float:
         """Joined rows for each row of mine that matches; above 1, the join repeats rows of mine."""
         return self.joined_rows / self.matched_rows if self.matched_rows else 0.0
@@ -102,8 +108,9 @@ class Hit:
         fields = {name: value for name, value in vars(self).items() if name != "source"}
         lists = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}
         shares = {name: round(fields[name], 6) for name in ("score", "containment", "jaccard")}
+        likely = {"probability": None if self.probability is None else round(self.probability, 6)}
         several = {"rows_per_match": round(self.rows_per_match, 3), "warning": self.warning or None}
-        return {**fields, "by": self.by, **lists, **shares, **several}
+        return {**fields, "by": self.by, **lists, **shares, **likely, **several}
 
     def __repr__(self) -> str:
         return f"<Hit {self.rank}: {self.explain()}>"
@@ -127,7 +134,7 @@ class Hit:
             f"{each}: {self.cardinality}.",
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows"
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),
-            *([f"  {self._probability}"] if self.reasons or self.objections else []),
+            *([f"  {self._judgement}"] if self.reasons or self.objections else []),
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
             f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
@@ -137,7 +144,7 @@ class Hit:
         return "\n".join(lines)
 
     @property
-    def _probability(self) -> str:
+    def _judgement(self) -> str:
         if self.decided:
             return f"{self.reasons[0]}: these columns join."
         sides = (("for it", self.reasons), ("against it", self.objections))
@@ -183,7 +190,14 @@ class Hits(Rows[Hit]):
         return f"{self.nothing} {_nearest(self.nearest)}".strip()
 
     def shown(self) -> tuple[tuple[str, ...], list[Any]]:
-        return HEADINGS, [hit.cells() for hit in self]
+        rows = [hit.cells() for hit in self]
+        chances = [hit.probability for hit in self]
+        if None in chances:
+            return HEADINGS, rows
+        place = HEADINGS.index("covers")
+        return (*HEADINGS[:place], LIKELY, *HEADINGS[place:]), [
+            (*cells[:place], f"{chance:.0%}", *cells[place:]) for cells, chance in zip(rows, chances, strict=True)
+        ]
 
     def __repr__(self) -> str:
         headings, rows = self.shown()
