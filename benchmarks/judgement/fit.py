@@ -1,11 +1,12 @@
-"""Fits the two models of a join, and reports how right they are on databases and data sets they were not fitted on.
+"""Fits the models of a join, and reports how right they are on databases and data sets they were not fitted on.
 
     python benchmarks/judgement/fit.py MEASURED ... [--write] [--cases]
 
-MEASURED are files of `measure.py`. The first model chooses between the candidates of two tables (`join_rank`); the
-second says how likely the chosen one is right (`join`). Groups (databases, data sets) are dealt into folds; a case is
-judged by models that were fitted without the folds of its groups. With --write, the models that are fitted on all cases
-are stored in the package.
+MEASURED are files of `measure.py`. One model chooses between the equal columns of two tables (`join_equal_rank`), another
+says how likely the chosen ones are right (`join_equal`). Joins by transformation or similarity have two of their own
+(`join_unequal_rank`, `join_unequal`). Groups (databases, data sets) are dealt into folds; a case is judged by models that
+were fitted without the folds of its groups. With --write, the models that are fitted on all cases are stored in the
+package.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from dovetail._types import Array
 from dovetail.join.judge import (
     ACCEPT_FEATURES,
     CERTAIN,
+    KINDS,
     LIKELY,
     RANK_FEATURES,
     accept_features,
     is_part_of_key,
+    kind_of,
     rank_features,
 )
 
@@ -61,11 +64,24 @@ class Judged(NamedTuple):
     score: tuple[float, float] | None  # precision and recall, if it is likely enough to be joined
 
 
-class Fitter:
-    """Fits models that leave folds out, each once."""
+class Judge:
+    """Models of all kinds of candidates."""
 
     def __init__(self, cases: list[MeasuredCase]) -> None:
-        self._cases = [case for case in cases if len(case.scores)]
+        self.fitters = [Fitter(cases, kind) for kind in KINDS]
+
+    def judge(self, case: MeasuredCase) -> Judged:
+        """As `join/compete.py` does: equal columns alone, if they are nearly certain; otherwise the likelier kind."""
+        equal, unequal = (fitter.judge(case) for fitter in self.fitters)
+        return equal if equal.chance >= CERTAIN or equal.chance >= unequal.chance else unequal
+
+
+class Fitter:
+    """Fits models for one kind of candidates that leave folds out, each once."""
+
+    def __init__(self, cases: list[MeasuredCase], kind: str) -> None:
+        self._kind = kind
+        self._cases = [part for part in (some_of(case, self._places(case)) for case in cases) if len(part.scores)]
         groups = sorted({group for case in cases for group in case.groups})
         self._fold = {group: place % FOLDS for place, group in enumerate(groups)}
         self._used = np.array([feature not in NOT_USED for feature in RANK_FEATURES])
@@ -81,7 +97,7 @@ class Fitter:
             shares(decidable),
             RANK_PENALTY,
         )
-        rank = Model("join_rank", RANK_FEATURES, 0.0, weights, np.zeros(len(weights)), {})
+        rank = Model(f"{self._kind}_rank", RANK_FEATURES, 0.0, weights, np.zeros(len(weights)), {})
         rows, labels, row_weights = [], [], []
         for case, share in zip(chosen, shares(chosen).tolist(), strict=True):
             for part, weight in ((case, share), (without_right(case), WITHOUT_RIGHT * share)):
@@ -96,7 +112,7 @@ class Fitter:
             features, np.array(labels), row_weights * len(rows) / row_weights.sum(), ACCEPT_PENALTY
         )
         typical = np.average(features, axis=0, weights=row_weights)
-        return rank, Model("join", ACCEPT_FEATURES, intercept, weights, typical, {})
+        return rank, Model(self._kind, ACCEPT_FEATURES, intercept, weights, typical, {})
 
     def _ranked(self, case: MeasuredCase) -> Array:
         found: Array = rank_features(case.features, case.columns) * self._used
@@ -105,14 +121,11 @@ class Fitter:
     def _folds(self, case: MeasuredCase) -> set[int]:
         return {self._fold[group] for group in case.groups}
 
+    def _places(self, case: MeasuredCase) -> Array:
+        return np.flatnonzero(np.array([kind_of(method) == self._kind for method in case.by], bool))
+
     def judge(self, case: MeasuredCase) -> Judged:
-        """As `join/compete.py` does: equal columns alone, if they are nearly certain."""
-        models = self.without(frozenset(self._folds(case)))
-        equal = np.flatnonzero(np.array(case.by) == "equal")
-        found = _best(models, case, equal)
-        if found.chance < CERTAIN:
-            found = _best(models, case, np.arange(len(case.by)))
-        return found
+        return _best(self.without(frozenset(self._folds(case))), case, self._places(case))
 
 
 def _best(models: tuple[Model, Model], case: MeasuredCase, places: Array) -> Judged:
@@ -163,11 +176,11 @@ def shares(cases: Sequence[MeasuredCase]) -> Array:
     return np.array([SHARES.get(case.family, OTHER_SHARE) / number[case.family] for case in cases])
 
 
-def report(fitter: Fitter, cases: list[MeasuredCase], every: bool) -> None:
+def report(judge: Judge, cases: list[MeasuredCase], every: bool) -> None:
     families: dict[str, dict[str, list[Judged]]] = defaultdict(lambda: defaultdict(list))
     told: list[tuple[float, float]] = []
     for case in cases:
-        judged = fitter.judge(case)
+        judged = judge.judge(case)
         families[case.family][case.groups[0]].append(judged)
         nothing_is_right = max(rights(case), default=0.0) <= HARDLY_RIGHT
         told.append((judged.chance, f1(judged.score)) if judged.score else (1 - judged.chance, float(nothing_is_right)))
@@ -180,6 +193,17 @@ def report(fitter: Fitter, cases: list[MeasuredCase], every: bool) -> None:
     for family, groups in families.items():
         print(_line(family, groups))
     _reliability(told)
+    print(f"\nfirst of `predicates`: F1 {_first_of_predicates(judge, cases):.3f}")
+
+
+def _first_of_predicates(judge: Judge, cases: list[MeasuredCase]) -> float:
+    """Of the best equal columns of tables with a declared key, however likely; the mean of the databases."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for case in cases:
+        if case.family == "declared keys":
+            place = judge.fitters[0].judge(case).place
+            groups[case.groups[0]].append(rights(case)[place] if place >= 0 else 0.0)
+    return float(np.mean([np.mean(group) for group in groups.values()]))
 
 
 def _line(family: str, groups: dict[str, list[Judged]]) -> str:
@@ -215,10 +239,10 @@ def main() -> None:
     parser.add_argument("--cases", action="store_true", help="print every case")
     options = parser.parse_args()
     cases = [without_parts(case) for path in options.measured for case in read_measured(path).values()]
-    fitter = Fitter(cases)
-    report(fitter, cases, options.cases)
+    judge = Judge(cases)
+    report(judge, cases, options.cases)
     if options.write:
-        for model in fitter.without(frozenset()):
+        for model in (model for fitter in judge.fitters for model in fitter.without(frozenset())):
             write_model(model, None, "fit.py", sorted({case.family for case in cases}), len(cases))
 
 

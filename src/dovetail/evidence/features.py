@@ -61,7 +61,7 @@ FEATURES = (
     "bits", "chance", "keys", "size_there", "spread", "from_one", "integer", "real", "date", "flag", "same_kind",
     "length", "length_differs", "called", "same_name", "generic_here", "generic_there", "leading_here",
     "leading_there", "first_here", "first_there", "filled_here", "filled_there", "columns", "transformed", "similar",
-    "uncertain", "expected", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
+    "uncertain", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
 )  # fmt: skip
 
 
@@ -111,7 +111,6 @@ def features(here: Side, there: Side, common: Common) -> Array:
         "transformed": common.transformed,
         "similar": common.similar,
         "uncertain": common.uncertain,
-        "expected": common.rows_here / np.maximum(here.filled, 1) * (1 - common.uncertain),
         "cost": common.cost,
         "near": common.near,
         "same_table": common.same_table,

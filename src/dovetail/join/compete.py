@@ -115,15 +115,17 @@ def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
     features, columns = np.stack([each.features for each in candidates]), [each.columns for each in candidates]
     kept = np.flatnonzero(~is_part_of_key(features, columns, [each.source for each in candidates]))
     candidates = [candidates[place] for place in kept.tolist()]
-    scores, chances = probabilities(features[kept], [each.columns for each in candidates])
+    columns = [each.columns for each in candidates]
+    chances = probabilities(features[kept], columns, [each.by for each in candidates])
     found: dict[object, Judged] = {}
-    for place in np.argsort(-scores, kind="stable").tolist():
+    for place in np.argsort(-chances, kind="stable").tolist():
         candidate = candidates[place]
         key = candidate.by, candidate.columns, candidate.joined
         found.setdefault(key, Judged(candidate, float(chances[place])))
     ranked = list(found.values())
     plainest = min(ranked, key=lambda each: (not _same_rows(each.candidate, ranked[0].candidate), _plainness(each)))
-    return [plainest, *(each for each in ranked if each is not plainest)]
+    best = Judged(plainest.candidate, ranked[0].probability)
+    return [best, *(each for each in ranked if each is not plainest)]
 
 
 def _same_rows(one: Candidate, other: Candidate) -> bool:

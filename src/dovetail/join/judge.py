@@ -1,7 +1,8 @@
 """How likely candidates are right: one model chooses between them, another says how much the choice is to be trusted.
 
 Both are logistic. The first is fitted to choose the right one of several (conditional logit), the second to whether the
-chosen one was right, in cases among which are pairs of tables that nothing joins.
+chosen one was right, in cases among which are pairs of tables that nothing joins. Equal columns have their own two, and
+so have joins by transformation or similarity: the same features mean other things in them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _LEADS = ("reference_called", "reference_theirs_found", "reference_head")
 RANK_FEATURES = (*JOIN_FEATURES, *_TOGETHER, "chance_unnamed", *(f"{name}_lead" for name in _LEADS))
 ACCEPT_FEATURES = (*RANK_FEATURES, "rank_score", "rank_lead")
 """Of a candidate: its own features, its score, and how far it is ahead of the best one on other columns."""
+KINDS = ("join_equal", "join_unequal")
 LIKELY = 0.5
 """More likely right than wrong: what is less likely is not joined unless a person asks for it."""
 CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
@@ -37,12 +39,25 @@ _MOST_LEAD = 10.0  # log-odds that count: beyond, no other candidate matters
 _SCALE = 5.0  # so that scores and leads are about as large as the other features
 
 
-def probabilities(features: Array, columns: Sequence[Hashable]) -> tuple[Array, Array]:
-    """For each candidate of two tables, the score that chooses between them, and how likely it is right."""
-    rank, accept = load_model("join_rank", RANK_FEATURES), load_model("join", ACCEPT_FEATURES)
-    ranked = rank_features(features, columns)
-    scores = rank.log_odds(ranked)
-    return scores, accept.probability(accept_features(rank, ranked, columns))
+def probabilities(features: Array, columns: Sequence[Hashable], methods: Sequence[str]) -> Array:
+    """How likely each candidate of two tables is right; none is more likely than one of its kind that ranks higher."""
+    found = np.zeros(len(features))
+    kinds = np.array([kind_of(method) for method in methods])
+    for kind in KINDS:
+        places = np.flatnonzero(kinds == kind)
+        if len(places):
+            rank, accept = load_model(f"{kind}_rank", RANK_FEATURES), load_model(kind, ACCEPT_FEATURES)
+            some = [columns[place] for place in places.tolist()]
+            ranked = rank_features(features[places], some)
+            order = np.argsort(-rank.log_odds(ranked), kind="stable")
+            chances = accept.probability(accept_features(rank, ranked, some))
+            found[places[order]] = np.minimum.accumulate(chances[order])
+    return found
+
+
+def kind_of(method: str) -> str:
+    """The kind of a candidate: which models judge it."""
+    return "join_equal" if method == "equal" else "join_unequal"
 
 
 def is_part_of_key(features: Array, columns: Sequence[NamedColumns], sources: Sequence[int]) -> Array:
