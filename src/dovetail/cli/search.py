@@ -28,7 +28,9 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--by", type=click.Choice(METHODS), default=METHODS[0], show_default=True, help="The method.")
 @click.option("--threshold", metavar="SHARE", help="Find all columns that contain this share of the values, e.g. 0.7.")
 @click.option(
-    "--min-similarity", metavar="NUMBER", help="With --by semantic: the least probability that two values name the same thing. Default: 0.5."
+    "--min-similarity",
+    metavar="NUMBER",
+    help="With --by semantic: how likely two values must name the same thing to match, up to 1 (equal). Default: 0.5.",
 )
 @click.option(
     "--mapping", type=click.Path(path_type=Path), help="With --by semantic: write the matching values as CSV."
