@@ -103,7 +103,7 @@ class Lake:
 
         With `by="semantic"`, values match if they are similar in spelling or meaning: the probability that they name
         the same thing is at least `min_similarity` (0.5; 1 means equal). Without `k` and `threshold`, all columns in
-        which 60 % of the rows have a match are found. Without `on`, the column with most texts is searched
+        which half of the rows have a match are found. Without `on`, the column with most texts is searched
         with; `on="*"` tries each.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)

@@ -68,7 +68,7 @@ def search_command(
     last names to e-mail addresses, for example.
 
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
-    60 % of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
+    half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
     The exit code is 1 if nothing is found.

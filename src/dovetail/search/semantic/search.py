@@ -24,7 +24,7 @@ from dovetail.search.semantic.hit import Mapped, SemanticHit
 from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
 from dovetail.tables.input_table import InputColumn, InputTable
 
-THRESHOLD = Fraction(6, 10)  # the paper's T of 60 %
+THRESHOLD = Fraction(1, 2)  # the paper has 60 % for its τ; here tables are found with F1 .89, and .81 at 60 %
 EVERY = "*"
 _NEAREST = 3
 
@@ -36,7 +36,7 @@ def search_semantic(
     allowed: list[Any],
     decided: QueryDecisions,
 ) -> Hits:
-    """Columns with similar values; without `k` and a threshold, all above the paper's threshold."""
+    """Columns with similar values; without `k` and a threshold, all in which half of the rows have a match."""
     begun = time.perf_counter()
     space, threshold = _space(segments), request.share
     matching = space.matching(_min_similarity(request))
