@@ -28,7 +28,7 @@ from dovetail.tables.input_table import InputColumn, InputTable
 # Chosen on the semantic and fuzzy development pairs (benchmarks/semantic/quality.py).
 _SEEN = {True: 0.4, False: 0.6}  # the cosine down to which neighbours are looked for; sparse vectors are farther apart
 _MARGIN = 0.95  # of the square of the distance to the second nearest: the nearest must be nearer than that
-_NEAR = 0.3  # the similarity of values that may pair columns
+_NEAR = 0.3  # the similarity of values that may pair columns; other values were not measured
 _SAMPLE = 2_000  # values of a column that are compared to pair the columns
 _TRIED = (5_000, 50_000)  # values of the smaller and of the larger column, to choose between pairs of columns
 _LEAST_TEXTS = 0.5  # of a column's values, to be tried
