@@ -21,7 +21,7 @@ import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pexeso import Grid, choose_pivots, chosen, mapped
-from search import COLUMN, by_products, made_up, timed, with_error
+from search import COLUMN, by_products, made_up, radius_at, timed, with_error
 
 from dovetail.indexes.pexeso.core import VectorParameters
 
@@ -96,7 +96,7 @@ def main() -> None:
     space = VectorParameters.chosen(options.embedder).space()
     vectors = space.dense(pa.array(values, pa.large_string()))
     columns = np.arange(len(values)) // COLUMN
-    number, radius = int(columns[-1]) + 1, space.radius(0.06)
+    number, radius = int(columns[-1]) + 1, radius_at(0.06, space)
     ways = {
         "one grid": np.zeros(number, np.int64),
         "at random": np.random.default_rng(1).integers(0, options.parts, number),
@@ -113,7 +113,7 @@ def main() -> None:
     ]
     for tau in TAUS:
         for share in SHARES:
-            tell(tau, share, space.radius(tau), queries, vectors, columns, parts)
+            tell(tau, share, radius_at(tau, space), queries, vectors, columns, parts)
 
 
 def tell(

@@ -31,7 +31,7 @@ from dovetail.tables.input_table import open_table
 KEYS = ("title", "name", "key")
 SHARES = np.arange(0.1, 0.95, 0.1)
 LEVELS = {"jaccard": np.arange(0.3, 1.0, 0.1), "rapidfuzz": np.arange(0.5, 1.0, 0.05)}
-TAUS = (0.04, 0.05, 0.06, 0.07, 0.08)
+SIMILARITIES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 ANY = -1.0  # level of a best match, however far
 MOST = 400  # values of a query
 
@@ -84,8 +84,8 @@ def fuzzy(mine: list[str], theirs: list[str]) -> Any:
     return process.cdist(mine, theirs, scorer=fuzz.token_set_ratio, workers=1, dtype=np.float32) / 100
 
 
-class Nearness:
-    """1 minus the distance as it is told, so that more is nearer. A text is embedded once."""
+class Similarity:
+    """The similarity that Dovetail reports. A text is embedded once."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
@@ -96,7 +96,10 @@ class Nearness:
         if new:
             self._known.update(zip(new, self._space.dense(pa.array(new, pa.large_string())), strict=True))
         one, other = (np.array([self._known[text] for text in side]) for side in (mine, theirs))
-        return 1.0 - self._space.distances(np.maximum(2.0 - 2.0 * (one @ other.T), 0.0))
+        words = [self._space.words(pa.array(side, pa.large_string())) for side in (mine, theirs)]
+        rows, columns = (places.ravel() for places in np.indices((len(mine), len(theirs))))
+        relations = words[0].relations(rows, words[1], columns).reshape(len(mine), len(theirs))
+        return self._space.matching().calibration.similarities(one @ other.T, relations)
 
 
 def f1(found: int, right: int, true: int) -> tuple[float, float, float]:
@@ -175,10 +178,10 @@ def main() -> None:
         tell(name, all_cases, similarity, levels)
     for name in filter(None, options.embedders.split(",")):
         space = VectorParameters.chosen(name).space()
-        tables = tell(name, all_cases, Nearness(space), 1.0 - np.array(TAUS))
-        default = min(tables, key=lambda key: abs(key[0] - 0.94) + abs(key[1] - 0.6))
+        tables = tell(name, all_cases, Similarity(space), SIMILARITIES)
+        default = min(tables, key=lambda key: abs(key[0] - 0.5) + abs(key[1] - 0.6))
         rows = joined(all_cases, by_meaning(space))
-        print(f"{'':26} tables at 6 %, 60 %: {told(tables[default])}   joined rows {told(rows)}", flush=True)
+        print(f"{'':26} tables at 0.5, 60 %: {told(tables[default])}   joined rows {told(rows)}", flush=True)
     for way in () if options.alone else ("equal", "similar"):
         print(f"{'dovetail join --by ' + way:26} joined rows {told(joined(all_cases, by_way(way)))}", flush=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import dovetail
 from dovetail.api.lake import Lake
 from dovetail.embedders import EMBEDDERS
+from dovetail.embedders.calibration import COSINE, calibration_of
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso.build import cluster
 from dovetail.indexes.pexeso.core import texts_among
@@ -55,8 +57,29 @@ def write_lake(folder: Path, tables: list[list[str]]) -> Path:
     return lake
 
 
-def brute_force(lake: Lake, column, tau: float) -> dict[str, tuple[int, dict[str, float]]]:
-    """By table the rows of mine that have a match, and for each value of mine the distance to the nearest."""
+# The cosine from which values match at some similarities, and by how their words relate: by the stored curves, which
+# brute force reads itself.
+def similarity_of(space, cosine: float, mine: str, theirs: str) -> float:
+    if mine == theirs:
+        return 1.0
+    calibration = calibration_of(space.embedder)
+    if calibration is COSINE:
+        return min(max(cosine, 0.0), 1.0) if cosine >= 0.1 else 0.0
+    texts = space._abbreviations.write_out(pa.array([mine, theirs], pa.large_string())).to_pylist()
+    one, other = (set(re.findall(r"[^\W_]+", text)) for text in texts)
+    shared = one & other
+    if not shared:
+        curve = 0
+    elif shared not in (one, other):
+        curve = 1
+    else:
+        curve = 2 if len(shared) == 1 and one != other else 3
+    odds = calibration.intercepts[curve] + calibration.slopes[curve] * cosine
+    return float(1 / (1 + np.exp(-odds))) if cosine >= 0.1 else 0.0
+
+
+def brute_force(lake: Lake, column, least: float) -> dict[str, tuple[int, dict[str, float]]]:
+    """By table the rows of mine that have a match, and for each value of mine the similarity of the best."""
     space = lake.segments[0].texts.space
     mine = column.tokens.to_pylist()
     vectors = space.dense(column.tokens).astype(np.float64)
@@ -67,14 +90,13 @@ def brute_force(lake: Lake, column, tau: float) -> dict[str, tuple[int, dict[str
         texts = texts_among(pa.array(theirs, pa.large_string()))
         near: dict[str, float] = {}
         for value, vector, is_text in zip(mine, vectors, texts_among(column.tokens), strict=True):
-            distances = [
-                space.embedder.spread * float(np.linalg.norm(vector - other)) / 2
-                for other, other_is_text in zip(others, texts, strict=True)
-                if is_text and other_is_text
+            similarities = [
+                similarity_of(space, 1 - float(np.sum((vector - other) ** 2)) / 2, value, their)
+                for other, their, other_is_text in zip(others, theirs, texts, strict=True)
+                if (is_text and other_is_text) or value == their
             ]
-            distances += [0.0 for other in theirs if other == value]
-            if distances and min(distances) <= tau:
-                near[value] = min(distances)
+            if similarities and max(similarities) >= least:
+                near[value] = max(similarities)
         rows = sum(count for value, count in zip(mine, column.counts.tolist(), strict=True) if value in near)
         found[table] = rows, near
     return found
@@ -87,11 +109,11 @@ def brute_force(lake: Lake, column, tau: float) -> dict[str, tuple[int, dict[str
     gone=st.integers(0, 5),
     k=st.integers(1, 6),
     share=st.sampled_from(["0.2", "0.6", "1"]),
-    tau=st.sampled_from([0.02, 0.06, 0.08, 0.1]),
+    similarity=st.sampled_from([0.05, 0.3, 0.5, 0.8, 1.0]),
 )
 @pytest.mark.parametrize("megabyte", [1_000_000, 30], ids=["one segment", "many segments"])
 @pytest.mark.parametrize("embedder", ["ngrams", "letters"])
-def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, tau, megabyte, embedder):
+def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, similarity, megabyte, embedder):
     folder = tmp_path_factory.mktemp("semantic")
     with without_spark(megabyte):
         index(write_lake(folder, tables), folder / "idx", embedder=embedder)
@@ -100,21 +122,21 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, tau
     column = open_table(query, segments=lake.segments).columns[0]
     if not lake.segments or not texts_among(column.tokens).any():
         return
-    truth = brute_force(lake, column, tau)
+    truth = brute_force(lake, column, similarity)
     least = Fraction(share) * int(column.counts.sum())
 
     def ordered(rows: int) -> list[tuple[str, int]]:
         kept = [(-n, -len(near), table) for table, (n, near) in truth.items() if n >= rows and n]
         return [(table, -n) for n, _, table in sorted(kept)]
 
-    everything = lake.search(query, by="semantic", min_similarity=1 - tau, threshold=share)
+    everything = lake.search(query, by="semantic", min_similarity=similarity, threshold=share)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
-    best = lake.search(query, by="semantic", min_similarity=1 - tau, k=k)
+    best = lake.search(query, by="semantic", min_similarity=similarity, k=k)
     assert [(hit.table, hit.matched_rows) for hit in best] == ordered(1)[:k]
     for hit in best:
         near = truth[hit.table][1]
         assert dict(hit.tokens).keys() == near.keys()
-        assert [1 - pair.similarity for pair in hit.mapping] == pytest.approx(
+        assert [pair.similarity for pair in hit.mapping] == pytest.approx(
             [near[mine] for mine, _ in hit.tokens], abs=1e-9
         )
         assert hit.joinability == hit.matched_rows / column.counts.sum()

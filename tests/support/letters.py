@@ -15,7 +15,6 @@ class Letters:
     version = 1
     dimension = 96
     metric = "euclidean"
-    spread = 0.2
 
     def embed(self, texts: Any) -> Any:
         listed = texts.to_pylist() if isinstance(texts, pa.Array) else list(texts)

@@ -49,7 +49,7 @@ def join(
 
     With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
     `min_similarity` (0 to 1, also with `"semantic"`) joins each value with its most similar one, if it is at least that
-    similar. More than two tables are joined on equal values.
+    similar; with `"semantic"`, that is a probability. More than two tables are joined on equal values.
 
     `validate` refuses a join of another cardinality (`"1:1"`, `"1:m"`, `"m:1"`); `suffix` is added to column names that
     clash; `indicator` adds columns with the similarity and the origin (equal, transformed or similar) of each row.

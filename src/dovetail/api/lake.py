@@ -101,9 +101,10 @@ class Lake:
 
         With `by="transform"`, a hit joins after a transformation, `hit.transformation`.
 
-        With `by="semantic"`, values match if they are similar in spelling or meaning: at least `min_similarity` (0.94;
-        1 means equal). Without `k` and `threshold`, all columns in which 60 % of the rows have a match are found.
-        Without `on`, the column with most texts is searched with; `on="*"` tries each.
+        With `by="semantic"`, values match if they are similar in spelling or meaning: the probability that they name
+        the same thing is at least `min_similarity` (0.5; 1 means equal). Without `k` and `threshold`, all columns in
+        which half of the rows have a match are found. Without `on`, the column with most texts is searched
+        with; `on="*"` tries each.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
         from dovetail.search.planner import search

@@ -28,7 +28,9 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--by", type=click.Choice(METHODS), default=METHODS[0], show_default=True, help="The method.")
 @click.option("--threshold", metavar="SHARE", help="Find all columns that contain this share of the values, e.g. 0.7.")
 @click.option(
-    "--min-similarity", metavar="NUMBER", help="With --by semantic: how similar values must be. Default: 0.94."
+    "--min-similarity",
+    metavar="NUMBER",
+    help="With --by semantic: how likely two values must name the same thing to match, up to 1 (equal). Default: 0.5.",
 )
 @click.option(
     "--mapping", type=click.Path(path_type=Path), help="With --by semantic: write the matching values as CSV."
@@ -66,7 +68,7 @@ def search_command(
     last names to e-mail addresses, for example.
 
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
-    60 % of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
+    half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
     The exit code is 1 if nothing is found.
@@ -168,7 +170,7 @@ def _next(query: str, index: Path, hit: Hit) -> str:
 def _hint(hits: Hits) -> str:
     """How to see the nearest matches."""
     if hits.by == "semantic":
-        return "\nTry a lower --threshold, or a lower --min-similarity (at least 0.9)."
+        return "\nTry a lower --threshold, or a lower --min-similarity."
     least = min((hit.overlap for hit in hits.nearest), default=0)
     if hits.question == "containment" and least:
         return "\nTry a lower --threshold."

@@ -90,7 +90,7 @@ def _add_text(content: Array, place: int, end: int, word: Array, sums: Array, di
     while place < end:
         character, width = decode_character(content, place)
         place += width
-        kind = _kind(character)
+        kind = kind_of(character)
         if kind == 0:
             if size > 1:
                 count = _add_word(word, size, digit, sums, dims, seen, count)
@@ -105,7 +105,7 @@ def _add_text(content: Array, place: int, end: int, word: Array, sums: Array, di
 
 
 @compiled
-def _kind(character: int) -> int:
+def kind_of(character: int) -> int:
     """1 for what words are made of, 2 for digits, 0 for separators, -1 for marks on the letter before."""
     if character < 0x80:
         if 0x30 <= character <= 0x39:

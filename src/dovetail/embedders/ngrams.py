@@ -6,10 +6,13 @@ Typing errors, other word orders, endings and formats change few of a text's tri
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import pyarrow.compute as pc
 
 from dovetail._types import Array
+from dovetail.embedders.calibration import Curves, load_calibration
 from dovetail.embedders.ngram_kernels import hash_ngrams
 from dovetail.embedders.protocol import Sparse, Texts, as_strings_array
 from dovetail.normalise.hashing import as_buffers
@@ -20,7 +23,10 @@ class NGrams:
     version = 1
     dimension = 2048
     metric = "euclidean"
-    spread = 0.145
+
+    @cached_property
+    def calibration(self) -> Curves:
+        return load_calibration(self.name, self.version)
 
     def embed(self, texts: Texts) -> Array:
         found = self.embed_sparse(texts)

@@ -18,16 +18,14 @@ Texts = Any
 class Embedder(Protocol):
     """Vectors are of unit length and float32. A text has the same vector in any company, to within 1e-6.
 
-    The metric is Euclidean. A distance is reported as a share of 2, the greatest between unit vectors, scaled by
-    `spread`: vectors of averaged words, for which the paper's thresholds were chosen, lie within a narrow cone, and
-    `spread` brings those of other embedders into the same range.
+    The metric is Euclidean. What a cosine means is said by a `calibration` (see `calibration.Calibrated`); without one
+    the similarity of two texts is the cosine of their vectors.
     """
 
     name: str
     version: int  # rises whenever some text gets another vector
     dimension: int
     metric: str
-    spread: float  # reported distance = spread x Euclidean distance / 2
 
     def embed(self, texts: Texts) -> Array: ...
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.embedders.calibration import Curves, load_calibration
 from dovetail.embedders.protocol import Texts
 from dovetail.embedders.unit import unit
 from dovetail.errors import InputError
@@ -22,7 +23,6 @@ class Sentences:
     version = 1
     dimension = 512
     metric = "euclidean"
-    spread = 0.2
 
     def __init__(self) -> None:
         _ = self._model  # a missing package is reported at once
@@ -36,6 +36,10 @@ class Sentences:
             portion = order[start : start + _PORTION]
             vectors[portion] = self._model.encode([listed[place] for place in portion])
         return unit(vectors)
+
+    @cached_property
+    def calibration(self) -> Curves:
+        return load_calibration(self.name, self.version)
 
     @cached_property
     def _model(self) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.embedders.calibration import Curves, load_calibration
 from dovetail.embedders.protocol import Texts
 from dovetail.embedders.unit import unit
 from dovetail.errors import InputError
@@ -22,7 +23,6 @@ class Words:
     version = 1
     dimension = 256
     metric = "euclidean"
-    spread = 0.18
 
     def __init__(self) -> None:
         _ = self._model  # a missing package is reported at once
@@ -31,6 +31,10 @@ class Words:
         listed = texts.to_pylist() if isinstance(texts, pa.Array) else list(texts)
         found: Array = self._model.embed([text[:_CHARACTERS] for text in listed], batch_size=_PORTION)
         return unit(found.reshape(len(listed), self.dimension))
+
+    @cached_property
+    def calibration(self) -> Curves:
+        return load_calibration(self.name, self.version)
 
     @cached_property
     def _model(self) -> Any:

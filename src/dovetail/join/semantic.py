@@ -1,8 +1,9 @@
 """Which values of two columns mean the same, by their vectors. An embedder makes them, as for search.
 
 With `min_similarity`, each value joins its most similar one of the right column, if it is similar enough, as in
-search. Without it, values join that are each other's nearest by a margin; sparse vectors are then weighted by how rare
-their dimensions are in the two tables, because "league" does not distinguish leagues. Equal values always join.
+search. Without it, values join that are each other's nearest by a margin, if that is more likely right than wrong in
+view of their similarity and of the other pairs; sparse vectors are then weighted by how rare their dimensions are in
+the two tables, because "league" does not distinguish leagues. Equal values always join.
 """
 
 from __future__ import annotations
@@ -15,34 +16,31 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
-from dovetail.errors import InputError
-from dovetail.indexes.pexeso.core import MOST_TAU, Space, VectorParameters, distance_of, texts_among
-from dovetail.indexes.pexeso.query import RangeSearcher, weigh_by_idf
+from dovetail.embedders.calibration import Matching
+from dovetail.indexes.pexeso.core import Space, TextVectors, VectorParameters, texts_among
+from dovetail.indexes.pexeso.query import RangeSearcher, similarities_of, weigh_by_idf
+from dovetail.join.confirmation import confirmed
 from dovetail.join.keys import JoinKeys, mapped_keys
 from dovetail.similar.columns import one_to_one
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_table import InputColumn, InputTable
 
 # Chosen on the semantic and fuzzy development pairs (benchmarks/semantic/quality.py).
-_FARTHEST = 0.076  # of values that are each other's nearest: may be more than what search counts
-_SEEN = 0.08  # how far neighbours are looked for
+_SEEN = {True: 0.4, False: 0.6}  # the cosine down to which neighbours are looked for; sparse vectors are farther apart
 _MARGIN = 0.95  # of the square of the distance to the second nearest: the nearest must be nearer than that
+_NEAR = 0.3  # the similarity of values that may pair columns; other values were not measured
 _SAMPLE = 2_000  # values of a column that are compared to pair the columns
 _TRIED = (5_000, 50_000)  # values of the smaller and of the larger column, to choose between pairs of columns
 _LEAST_TEXTS = 0.5  # of a column's values, to be tried
 
 ValuePair = tuple[int, int, float]
-"""Positions among the tokens of both columns, and how far apart they are."""
+"""Positions among the tokens of both columns, and how similar they are."""
 
 
 def semantic_keys(
     left: InputTable, right: InputTable, on: Pair | None, space: Space | None, min_similarity: float | None
 ) -> tuple[Pair, JoinKeys] | None:
     """The columns, found if none are named, and the keys; None if no text columns correspond."""
-    if min_similarity is not None and distance_of(min_similarity) > MOST_TAU:
-        raise InputError(
-            f"`min_similarity` is {min_similarity:g}; with `by='semantic'` it must be at least {1 - MOST_TAU:g}."
-        )
     space = space or VectorParameters.chosen().space()
     pair = on or _likely_columns(left, right, space)
     if pair is None:
@@ -51,63 +49,81 @@ def semantic_keys(
     if min_similarity is None:
         found = _mutual(mine, theirs, space)
     else:
-        found = _nearest_within(mine, theirs, space, distance_of(min_similarity))
+        found = _most_similar(mine, theirs, space, space.matching(min_similarity))
     one, other = mine.to_pylist(), theirs.to_pylist()
-    return pair, mapped_keys(left, right, pair, {one[a]: (other[b], 1.0 - distance) for a, b, distance in found})
+    return pair, mapped_keys(left, right, pair, {one[a]: (other[b], similarity) for a, b, similarity in found})
 
 
 def _equal(mine: pa.Array, theirs: pa.Array) -> list[ValuePair]:
     places = {token: place for place, token in enumerate(theirs.to_pylist())}
-    return [(value, places[token], 0.0) for value, token in enumerate(mine.to_pylist()) if token in places]
+    return [(value, places[token], 1.0) for value, token in enumerate(mine.to_pylist()) if token in places]
 
 
-def _nearest_within(mine: pa.Array, theirs: pa.Array, space: Space, tau: float) -> list[ValuePair]:
-    """Each value of mine with its nearest; of equally near ones the first by name, as in search."""
+def _most_similar(mine: pa.Array, theirs: pa.Array, space: Space, matching: Matching) -> list[ValuePair]:
+    """Each value of mine with its most similar one; of equally similar ones the first by name, as in search."""
     pairs = _equal(mine, theirs)
+    equal = {value for value, *_ in pairs}
     texts = [np.flatnonzero(texts_among(side)) for side in (mine, theirs)]
     by_name = texts[1][np.argsort(np.array(theirs.take(pa.array(texts[1])).to_pylist(), object), kind="stable")]
-    queries, others, distances = RangeSearcher(space.vectors(theirs.take(pa.array(by_name))), space).within(
-        space.vectors(mine.take(pa.array(texts[0]))), tau
+    queries, others, similarities = RangeSearcher(space.embedded(theirs.take(pa.array(by_name))), space).within(
+        space.embedded(mine.take(pa.array(texts[0]))), matching
     )
-    equal = {value for value, *_ in pairs}
-    for query, near in _nearest(queries, others, distances).items():
+    order = np.lexsort((others, -similarities, queries))
+    found, first = np.unique(queries[order], return_index=True)
+    for query, best in zip(found.tolist(), order[first].tolist(), strict=True):
         if int(texts[0][query]) not in equal:
-            pairs.append((int(texts[0][query]), int(by_name[near.place]), near.distance))
+            pairs.append((int(texts[0][query]), int(by_name[others[best]]), float(similarities[best])))
     return pairs
 
 
 def _mutual(mine: pa.Array, theirs: pa.Array, space: Space) -> list[ValuePair]:
-    """Equal values, then those that are each other's nearest by a margin."""
+    """Equal values, then those that are each other's nearest by a margin, and more likely right than wrong."""
     pairs = _equal(mine, theirs)
     equal = {value for value, *_ in pairs}
     texts = [np.flatnonzero(texts_among(side)) for side in (mine, theirs)]
-    one, other = (space.vectors(side.take(pa.array(at))) for side, at in zip((mine, theirs), texts, strict=True))
-    one, other = weigh_by_idf(one, other, space.embedder.dimension)
-    queries, others, distances = RangeSearcher(other, space).within(one, _SEEN)
-    queries, others = texts[0][queries], texts[1][others]
-    forth, back = _nearest(queries, others, distances), _nearest(others, queries, distances)
-    for value, near in forth.items():
-        if value not in equal and near.distance <= _FARTHEST and back[near.place].place == value:
-            second = min(near.second, back[near.place].second)
-            if near.distance**2 <= _MARGIN * second**2:
-                pairs.append((value, near.place, near.distance))
-    return pairs
+    one, other = (space.embedded(side.take(pa.array(at))) for side, at in zip((mine, theirs), texts, strict=True))
+    matching = space.matching()
+    a, b = _each_others_nearest(one, other, space)
+    open_ = np.array([int(value) not in equal for value in texts[0][a]], bool)
+    a, b = a[open_], b[open_]
+    similarities = similarities_of(one, other, a, b, matching)
+    prior = matching.calibration.prior
+    relations = one.words.relations(a, other.words, b)
+    likely = similarities if prior is None else confirmed(similarities, relations, prior)
+    kept = likely >= matching.min_similarity
+    places = texts[0][a[kept]].tolist(), texts[1][b[kept]].tolist()
+    return [*pairs, *zip(*places, similarities[kept].tolist(), strict=True)]
+
+
+def _each_others_nearest(one: TextVectors, other: TextVectors, space: Space) -> tuple[Array, Array]:
+    """Places of texts that are each other's nearest, nearer than all others by a margin."""
+    mine, theirs = weigh_by_idf(one, other, space.embedder.dimension)
+    seen = _SEEN[space.is_sparse]
+    queries, others, squared = RangeSearcher(theirs, space).near(mine.vectors, seen)
+    forth, back = _nearest(queries, others, squared, 2 - 2 * seen), _nearest(others, queries, squared, 2 - 2 * seen)
+    found = [
+        (query, near.place)
+        for query, near in forth.items()
+        if back[near.place].place == query and near.squared <= _MARGIN * min(near.second, back[near.place].second)
+    ]
+    places = np.array(found, np.int64).reshape(-1, 2)
+    return places[:, 0], places[:, 1]
 
 
 class _Nearest(NamedTuple):
     place: int
-    distance: float
-    second: float  # the distance to the second nearest, as far as was looked
+    squared: float  # the square of the distance
+    second: float  # that of the second nearest, as far as was looked
 
 
-def _nearest(queries: Array, others: Array, distances: Array) -> dict[int, _Nearest]:
+def _nearest(queries: Array, others: Array, squared: Array, farthest: float) -> dict[int, _Nearest]:
     """For each query the nearest of the others; of equally near ones the first."""
-    order = np.lexsort((others, distances, queries))
-    queries, others, distances = queries[order], others[order], np.append(distances[order], _SEEN)
+    order = np.lexsort((others, squared, queries))
+    queries, others, squared = queries[order], others[order], np.append(squared[order], farthest)
     found, first = np.unique(queries, return_index=True)
     more = np.append(np.diff(np.append(first, len(queries))) > 1, False)[: len(first)]
-    second = np.where(more, distances[np.minimum(first + 1, len(queries))], _SEEN)
-    nearest = zip(others[first].tolist(), distances[first].tolist(), second.tolist(), strict=True)
+    second = np.where(more, squared[np.minimum(first + 1, len(queries))], farthest)
+    nearest = zip(others[first].tolist(), squared[first].tolist(), second.tolist(), strict=True)
     return {query: _Nearest(*near) for query, near in zip(found.tolist(), nearest, strict=True)}
 
 
@@ -132,11 +148,12 @@ def _sample(column: InputColumn, most: int) -> pa.Array:
 def _near_columns(left: InputTable, right: InputTable, space: Space) -> list[Pair]:
     """Pairs of columns that are mostly texts; those first whose values have most near ones on both sides."""
     mine, theirs = (_texts(table.columns) for table in (left, right))
+    matching = space.matching(_NEAR)
     scored = []
     for name, texts in theirs.items():
-        near = RangeSearcher(space.vectors(texts.sample), space)
+        near = RangeSearcher(space.embedded(texts.sample), space)
         for my_name, my_texts in mine.items():
-            queries, others, _ = near.within(space.vectors(my_texts.sample), _FARTHEST)
+            queries, others, _ = near.within(space.embedded(my_texts.sample), matching)
             scored.append((my_texts.share(queries) * texts.share(others), my_name, name))
     return [(mine, theirs) for score, mine, theirs in sorted(scored, key=lambda one: -one[0]) if score > 0]
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dovetail.embedders import EMBEDDERS, Embedder, embedder_of
 from dovetail.embedders.abbreviation_kernels import expand
 from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_in, parse, read_abbreviations
+from dovetail.embedders.calibration import Calibrated
 from dovetail.embedders.ngram_kernels import hash_ngrams
 from dovetail.errors import InputError, UnknownName
 from dovetail.indexes.pexeso.core import texts_among
@@ -27,7 +28,8 @@ def test_every_embedder_keeps_to_the_protocol(name):
     assert isinstance(embedder, Embedder)
     assert (embedder.name, embedder.metric) == (name, "euclidean")
     assert embedder.version >= 1
-    assert 0 < embedder.spread <= 1
+    assert isinstance(embedder, Calibrated)
+    assert embedder.calibration.default == 0.5
     vectors = embedder.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dimension)
     assert vectors.dtype == np.float32

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.embedders import DEFAULT, Embedder, embedder_of
 from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_in
+from dovetail.embedders.calibration import Matching, WordSets, calibration_of
 from dovetail.embedders.protocol import Sparse, SparseEmbedder
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.pexeso.kernels import mark_texts
@@ -23,7 +24,18 @@ from dovetail.normalise.hashing import as_buffers
 
 Vectors = Sparse | Array
 
-MOST_TAU = 0.1  # the paper's largest; farther apart, values have nothing in common
+
+@dataclass(frozen=True)
+class TextVectors:
+    """Texts as vectors, and their words, which say what a cosine means."""
+
+    vectors: Vectors
+    words: WordSets
+
+    def take(self, places: Array) -> TextVectors:
+        """Some of them."""
+        some = self.vectors.take(places) if isinstance(self.vectors, Sparse) else self.vectors[places]
+        return TextVectors(some, self.words.take(places))
 
 
 @dataclass(frozen=True)
@@ -93,14 +105,21 @@ class Space:
     def vectors(self, tokens: pa.Array) -> Vectors:
         return self.sparse(tokens) if self.is_sparse else self.dense(tokens)
 
-    def radius(self, tau: float) -> float:
-        """The Euclidean distance of unit vectors that corresponds to `tau`."""
-        return 2.0 * tau / self.embedder.spread
+    def words(self, tokens: pa.Array) -> WordSets:
+        return WordSets.of(tokens, self._abbreviations.write_out(tokens))
 
-    def distances(self, squared: Array) -> Array:
-        """Distances as shares of the greatest, from squared Euclidean ones."""
-        shares: Array = np.sqrt(squared) * (self.embedder.spread / 2.0)
-        return shares
+    def embedded(self, tokens: pa.Array) -> TextVectors:
+        return TextVectors(self.vectors(tokens), self.words(tokens))
+
+    def matching(self, min_similarity: float | None = None) -> Matching:
+        """Which texts match: those that are at least so similar, by default as the embedder's calibration says."""
+        calibration = calibration_of(self.embedder)
+        return Matching(calibration, calibration.default if min_similarity is None else min_similarity)
+
+
+def radius_of(cosine: float) -> float:
+    """The Euclidean distance of unit vectors with this cosine."""
+    return math.sqrt(max(2.0 - 2.0 * cosine, 0.0))
 
 
 def texts_among(tokens: pa.Array) -> Array:
@@ -120,8 +139,3 @@ def heads_of(vectors: Array, basis: Array) -> Array:
     rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", first, first, dtype=np.float64), 0.0))
     found: Array = np.concatenate([first, rest[:, None].astype(np.float32)], axis=1)
     return found
-
-
-def distance_of(similarity: float) -> float:
-    """The distance that a similarity corresponds to; by decimal digits, so that 0.94 is 0.06 to the last bit."""
-    return float(1 - Fraction(str(similarity)))

@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from dovetail._storage.segment import Segment
 from dovetail._types import Array
+from dovetail.embedders.calibration import Matching
 from dovetail.embedders.protocol import Sparse
-from dovetail.indexes.pexeso.core import Space, Vectors, heads_of
+from dovetail.indexes.pexeso.core import Space, TextVectors, Vectors, heads_of, radius_of
 from dovetail.indexes.pexeso.format import NAME, PexesoArrays
 from dovetail.indexes.pexeso.kernels import candidates, fill_lists, groups_of_columns, squared_distances
 from dovetail.indexes.tokens.format import running_sum
@@ -33,20 +34,20 @@ _SLACK = 1e-4  # on products and distances in float32: far above their rounding 
 
 @dataclass(frozen=True)
 class VectorMatches:
-    """Pairs of a query and a token that lie near, by query, and how far apart: as a share of the greatest distance."""
+    """Pairs of a query and a token that match, by query, and how similar they are."""
 
     queries: Array
     tokens: Array
-    distances: Array
+    similarities: Array
 
     @classmethod
     def joined(cls, parts: list[VectorMatches]) -> VectorMatches:
         """All of them, by query, then by token."""
-        queries, tokens, distances = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("queries", "tokens", "distances")
+        queries, tokens, similarities = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("queries", "tokens", "similarities")
         )
         order = np.lexsort((tokens, queries))
-        return cls(queries[order], tokens[order], distances[order])
+        return cls(queries[order], tokens[order], similarities[order])
 
 
 class PexesoReader:
@@ -61,23 +62,23 @@ class PexesoReader:
     def texts(self) -> int:
         return self.arrays.texts
 
-    def near(self, vectors: Vectors, tau: float, columns: Array) -> VectorMatches:
-        """Every token of some columns (a mask) that lies within `tau` of a query's vector. Exact."""
-        radius = self.space.radius(tau)
-        rows, places, squared = self._within(vectors, radius, self._of_columns(columns))
-        distances = self.space.distances(squared)
-        near = distances <= tau
-        return VectorMatches(rows[near], self.arrays.text_tokens[places[near]].astype(np.int64), distances[near])
+    def near(self, texts: TextVectors, matching: Matching, columns: Array) -> VectorMatches:
+        """Every token of some columns (a mask) that matches a query. Exact."""
+        radius = radius_of(matching.least_cosine)
+        rows, places, squared = self._within(texts.vectors, radius, self._of_columns(columns))
+        distinct, which = np.unique(places, return_inverse=True)
+        words = self.space.words(self.tokens.tokens(self.arrays.text_tokens[distinct]))
+        similarities, near = matching.similarities(squared, texts.words.relations(rows, words, which))
+        tokens = self.arrays.text_tokens[places[near]].astype(np.int64)
+        return VectorMatches(rows[near], tokens, similarities[near])
 
     def equal(self, tokens: pa.Array) -> VectorMatches:
         """The tokens that are the same as the queries', where any column of the segment has them."""
         ids = self.tokens.find(tokens)
         known = np.flatnonzero(ids >= 0)
-        return VectorMatches(known, ids[known], np.zeros(len(known)))
+        return VectorMatches(known, ids[known], np.ones(len(known)))
 
     def _within(self, vectors: Vectors, radius: float, allowed: Array) -> tuple[Array, Array, Array]:
-        # Rounding must not lose a pair at the threshold: the exact distance decides.
-        radius *= 1.0 + 1e-9
         if not isinstance(vectors, Sparse):
             return Clusters(self.arrays).within(vectors, radius, allowed)
         lists = self._lists
@@ -196,31 +197,49 @@ class Clusters:
 
 def near_pairs(queries: Array, vectors: Array, mine: Array, other: Array, radius: float) -> tuple[Array, Array, Array]:
     """The pairs at most `radius` apart and their squared distances, in float64."""
+    squared = _squared_dense(queries, vectors, mine, other)
+    near = squared <= radius * radius
+    return mine[near], other[near], squared[near]
+
+
+def _squared_dense(queries: Array, vectors: Array, mine: Array, other: Array) -> Array:
     squared = np.empty(len(mine))
     for start in range(0, len(mine), _PAIRS):
         part = slice(start, start + _PAIRS)
         difference = queries[mine[part]].astype(np.float64) - vectors[other[part]]
         squared[part] = np.einsum("ij,ij->i", difference, difference)
-    near = squared <= radius * radius
-    return mine[near], other[near], squared[near]
+    return squared
+
+
+def similarities_of(one: TextVectors, other: TextVectors, mine: Array, theirs: Array, matching: Matching) -> Array:
+    """The similarities of the pairs of texts at these places."""
+    a, b = one.vectors, other.vectors
+    if isinstance(a, Sparse) and isinstance(b, Sparse):
+        squared = squared_distances(
+            a.starts, a.dimensions, a.weights, mine, b.starts, b.dimensions, b.weights, theirs
+        )  # fmt: skip
+    else:
+        squared = _squared_dense(np.asarray(a), np.asarray(b), mine, theirs)
+    return matching.similarities(squared, one.words.relations(mine, other.words, theirs))[0]
 
 
 class RangeSearcher:
-    """Range search over vectors in memory, for the join of two tables. Exact."""
+    """Range search over texts in memory, for the join of two tables. Exact."""
 
-    def __init__(self, vectors: Vectors, space: Space) -> None:
-        self._vectors = vectors
+    def __init__(self, texts: TextVectors, space: Space) -> None:
+        self._texts = texts
+        self._vectors = texts.vectors
         self._space = space
 
-    def within(self, queries: Vectors, tau: float) -> tuple[Array, Array, Array]:
-        """Places of queries and of vectors at most `tau` apart, by query, and their distances."""
-        radius = self._space.radius(tau) * (1.0 + 1e-9)
-        mine, places, squared = self._within(queries, radius)
-        distances = self._space.distances(squared)
-        near = distances <= tau
-        return mine[near], places[near], distances[near]
+    def within(self, queries: TextVectors, matching: Matching) -> tuple[Array, Array, Array]:
+        """Places of queries and of texts that match, by query, and how similar they are."""
+        mine, places, squared = self.near(queries.vectors, matching.least_cosine)
+        similarities, near = matching.similarities(squared, queries.words.relations(mine, self._texts.words, places))
+        return mine[near], places[near], similarities[near]
 
-    def _within(self, queries: Vectors, radius: float) -> tuple[Array, Array, Array]:
+    def near(self, queries: Vectors, least_cosine: float) -> tuple[Array, Array, Array]:
+        """Places of queries and of texts whose vectors have this cosine or more, and their squared distances."""
+        radius = radius_of(least_cosine)
         if isinstance(queries, Sparse) and isinstance(self._vectors, Sparse):
             lists = lists_of(self._vectors, self._space.embedder.dimension, self._vectors.take)
             return lists.within(queries, radius, np.ones(len(self._vectors), bool))
@@ -236,10 +255,12 @@ class RangeSearcher:
         return mine, others, squared
 
 
-def weigh_by_idf(one: Vectors, other: Vectors, dimension: int) -> tuple[Vectors, Vectors]:
+def weigh_by_idf(one: TextVectors, other: TextVectors, dimension: int) -> tuple[TextVectors, TextVectors]:
     """Sparse vectors of two sides weighted by inverse document frequency (rare dimensions weigh more), normalised."""
-    if not (isinstance(one, Sparse) and isinstance(other, Sparse)):
+    mine, theirs = one.vectors, other.vectors
+    if not (isinstance(mine, Sparse) and isinstance(theirs, Sparse)):
         return one, other
-    both = np.concatenate([one.dimensions, other.dimensions])
-    factors = np.log1p((len(one) + len(other)) / np.maximum(np.bincount(both, minlength=dimension), 1))
-    return one.weighted(factors), other.weighted(factors)
+    # Of the side that has a dimension more often: what occurs once on each side is as rare as can be.
+    counts = np.maximum(*(np.bincount(side.dimensions, minlength=dimension) for side in (mine, theirs)))
+    factors = np.log1p(max(len(mine), len(theirs)) / np.maximum(counts, 1))
+    return TextVectors(mine.weighted(factors), one.words), TextVectors(theirs.weighted(factors), other.words)

@@ -16,11 +16,11 @@ _HEADINGS = ("table", "column", "value", "matched", "similarity")
 
 
 class Mapped(NamedTuple):
-    """A value of mine, the nearest value of theirs (folded, as the index holds it), and how similar they are."""
+    """A value of mine, the most similar value of theirs (folded, as the index holds it), and how similar they are."""
 
     value: str
     matched: str
-    similarity: float  # 1 for equal values, 0 for the greatest distance
+    similarity: float  # the probability that they name the same thing; 1 for equal values
 
 
 @dataclass(frozen=True, repr=False)

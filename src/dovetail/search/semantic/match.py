@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
-from dovetail.embedders.protocol import Sparse
+from dovetail.embedders.calibration import Matching
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.indexes.pexeso.core import Space, Vectors, texts_among
+from dovetail.indexes.pexeso.core import Space, TextVectors, texts_among
 from dovetail.indexes.pexeso.kernels import count_columns
 from dovetail.indexes.pexeso.query import VectorMatches
 from dovetail.tables.input_table import InputColumn
@@ -44,17 +44,17 @@ class SimilarMatch:
         return (-self.rows, -self.values, self.table, self.column)
 
     def mapping(self) -> tuple[Array, Array, Array]:
-        """My values that have a match, ascending, the nearest token for each, and how far it is."""
+        """My values that have a match, ascending, the most similar token for each, and how similar it is."""
         members = self.segment.tokens.set_of(self.column)[0]
         inside = np.isin(self.near.tokens, members)
-        queries, tokens, distances = (
-            part[inside] for part in (self.near.queries, self.near.tokens, self.near.distances)
+        queries, tokens, similarities = (
+            part[inside] for part in (self.near.queries, self.near.tokens, self.near.similarities)
         )
-        # Of equally near ones the first by name: ids are another segment's business.
+        # Of equally similar ones the first by name: ids are another segment's business.
         names = np.argsort(np.argsort(np.array(self.segment.tokens.tokens(tokens).to_pylist(), object)))
-        order = np.lexsort((names, distances, queries))
+        order = np.lexsort((names, -similarities, queries))
         found, first = np.unique(queries[order], return_index=True)
-        return found, tokens[order][first], distances[order][first]
+        return found, tokens[order][first], similarities[order][first]
 
 
 @dataclass(frozen=True)
@@ -64,26 +64,29 @@ class TextQuery:
     column: InputColumn
     texts: Array  # places among the column's tokens
     codes: Array
-    vectors: Vectors
+    vectors: TextVectors
 
     @classmethod
     def of(cls, column: InputColumn, space: Space) -> TextQuery:
         marks = texts_among(column.tokens)
         texts = np.flatnonzero(marks)
-        return cls(column, texts, np.flatnonzero(~marks), space.vectors(column.tokens.take(pa.array(texts))))
-
-    def some(self, places: Array) -> Vectors:
-        """The vectors of some of the texts."""
-        return self.vectors.take(places) if isinstance(self.vectors, Sparse) else self.vectors[places]
+        return cls(column, texts, np.flatnonzero(~marks), space.embedded(column.tokens.take(pa.array(texts))))
 
 
 def similar(
-    segments: Sequence[OpenSegment], asked: TextQuery, tau: float, k: int | None, least: int, columns: list[Array]
+    segments: Sequence[OpenSegment],
+    asked: TextQuery,
+    matching: Matching,
+    k: int | None,
+    least: int,
+    columns: list[Array],
 ) -> list[SimilarMatch]:
-    """The columns in which at least `least` rows of mine have a match within `tau`: all, or the `k` best. Exact."""
+    """The columns in which at least `least` rows of mine have a match: all, or the `k` best. Exact."""
     found: list[SimilarMatch] = []
     for segment, allowed in zip(segments, columns, strict=True):
-        found = sorted([*found, *_in_segment(segment, asked, tau, k, least, allowed)], key=lambda match: match.order)
+        found = sorted(
+            [*found, *_in_segment(segment, asked, matching, k, least, allowed)], key=lambda match: match.order
+        )
         if k is not None:
             found = found[:k]
             # What has fewer rows than the last of the k so far need not be looked at in the other segments.
@@ -92,19 +95,19 @@ def similar(
 
 
 def _in_segment(
-    segment: OpenSegment, asked: TextQuery, tau: float, k: int | None, least: int, allowed: Array
+    segment: OpenSegment, asked: TextQuery, matching: Matching, k: int | None, least: int, allowed: Array
 ) -> list[SimilarMatch]:
     count = _Count(segment, asked.column.counts)
     equal = segment.texts.equal(asked.column.tokens.take(pa.array(asked.codes)))
-    found = [VectorMatches(asked.codes[equal.queries], equal.tokens, equal.distances)]
+    found = [VectorMatches(asked.codes[equal.queries], equal.tokens, equal.similarities)]
     count.add(found[0])
     weights = asked.column.counts[asked.texts]
     left = int(weights.sum())
     order = np.argsort(-weights, kind="stable")  # what counts most first: columns drop out sooner
     alive = allowed
     for part in _parts(order, weights, left - least):
-        near = segment.texts.near(asked.some(part), tau, alive)
-        found.append(VectorMatches(asked.texts[part][near.queries], near.tokens, near.distances))
+        near = segment.texts.near(asked.vectors.take(part), matching, alive)
+        found.append(VectorMatches(asked.texts[part][near.queries], near.tokens, near.similarities))
         count.add(found[-1])
         left -= int(weights[part].sum())
         alive = allowed & (count.rows + left >= max(least, _kth(count.rows[allowed], k)))
