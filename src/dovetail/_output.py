@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._interrupt import tidied
 from dovetail.errors import InputError
 
 _ROWS_AT_ONCE = 50_000  # arbitrary: a few megabytes of text
@@ -32,11 +33,9 @@ def whole_file(path: Path) -> Iterator[Path]:
         return
     place = path.resolve()
     draft = place.with_name(f".{place.name}.{os.getpid()}.draft")
-    try:
+    with tidied(lambda: draft.unlink(missing_ok=True)):
         yield draft
         draft.replace(place)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def write_csv(table: pa.Table, path: str) -> None:

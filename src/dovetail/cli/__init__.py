@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from dovetail.cli.main import cli, main
+import sys
 
-__all__ = ["cli", "main"]
+from dovetail.cli.interrupt import end_at_interrupt
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    end_at_interrupt()  # before the imports, which take longer than many commands
+    from dovetail.cli.verbs import run
+
+    sys.exit(run())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from dovetail._interrupt import tidied
 from dovetail._output import check_place, csv_text, whole_file, write_csv
 from dovetail.errors import InputError
 
@@ -69,7 +71,8 @@ def from_standard_input(*tables: str) -> Iterator[list[str]]:
         return
     content = sys.stdin.buffer.read()
     suffix = next((suffix for magic, suffix in _MAGIC if content.lstrip().startswith(magic)), ".csv")
-    with tempfile.TemporaryDirectory() as folder:
+    folder = tempfile.mkdtemp()
+    with tidied(lambda: shutil.rmtree(folder, ignore_errors=True)):
         path = Path(folder) / f"standard-input{suffix}"
         path.write_bytes(content)
         yield [str(path) if table == STANDARD else table for table in tables]
