@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -95,4 +96,4 @@ def _source(entry: Task, folder: Path, slice_bytes: int) -> RawTable:
 def _target_failure(error: OSError) -> Any:
     if error.errno not in TARGET_FAILURES:
         raise error
-    return {"failed": error.strerror}
+    return {"failed": os.strerror(error.errno)}
