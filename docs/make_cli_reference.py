@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.main import VERBS, cli, load
+from dovetail.cli.verbs import VERBS, cli, load
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 INTRODUCTION = """\

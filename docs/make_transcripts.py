@@ -20,7 +20,7 @@ from pathlib import Path
 
 import click
 
-from dovetail.cli.main import run
+from dovetail.cli.verbs import run
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/tutorial.md")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,14 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         if found is None:
             self._on_miss()
         return found
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep machine code for the next process. A failure costs that one time and nothing else."""
+        try:
+            super().save_overload(signature, data)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            warnings.warn(f"Compiled code could not be kept in {self.cache_path}: {reason}.", stacklevel=2)
 
 
 def make_dispatcher(function: Callable[..., Any], inline: bool, on_miss: Callable[[], None]) -> Callable[..., Any]:

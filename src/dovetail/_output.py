@@ -6,10 +6,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._interrupt import tidied
+from dovetail._types import Array
 from dovetail.errors import InputError
 
 _ROWS_AT_ONCE = 50_000  # arbitrary: a few megabytes of text
@@ -32,11 +36,25 @@ def whole_file(path: Path) -> Iterator[Path]:
         return
     place = path.resolve()
     draft = place.with_name(f".{place.name}.{os.getpid()}.draft")
-    try:
+    with tidied(lambda: draft.unlink(missing_ok=True)), named_failures(path):
         yield draft
         draft.replace(place)
-    finally:
-        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def named_failures(place: Path) -> Iterator[None]:
+    """A failure to write names the place and has the system's own reason, whichever library met it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(place)) from error
+
+
+def write_array(file: IO[bytes], array: Array) -> None:
+    """As `tofile` of numpy does, which hides that a disk is full."""
+    file.write(np.ascontiguousarray(array).view(np.uint8).data)
 
 
 def write_csv(table: pa.Table, path: str) -> None:

@@ -14,7 +14,7 @@ from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
 from dovetail.catalog import records
 from dovetail.catalog.decisions import Decision
-from dovetail.cli.main import VERBS, load
+from dovetail.cli.verbs import VERBS, load
 from dovetail.indexes.registry import INDEXES
 from dovetail.lake.dialect import PARSERS
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, FORMAT_BY_SUFFIX

@@ -10,7 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dovetail import Lake, index, remove
+from support.interrupts import interrupt
 from support.processes import start
 from support.sample import SAMPLE_LAKE
 
@@ -48,10 +51,22 @@ def test_an_interrupt_ends_in_a_sentence_and_loses_nothing(tmp_path, sample_inde
     assert [line.table for line in Lake(tmp_path / "idx").tables()] == kept
 
 
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "compiling"])
+@pytest.mark.parametrize("verb", ["search", "keys"])
+def test_an_interrupt_ends_a_question_at_once_in_one_line(tmp_path, sample_index, verb, compiled):
+    """While modules are imported, machine code is loaded or made, and answers are printed."""
+    shutil.copytree(sample_index, tmp_path / "idx")
+    environment = os.environ | ({} if compiled else {"NUMBA_CACHE_DIR": str(tmp_path / "cache")})
+    query = [SAMPLE_LAKE / "geo/countries.csv"] if verb == "search" else []
+    for moment in (0.4, 0.7, 1.0, 2.0):
+        ending = interrupt(moment, verb, *query, "--index", tmp_path / "idx", env=environment)
+        assert ending is None or ending.is_clean(within=3.0), (moment, ending)
+
+
 def test_the_online_half_imports_no_pyspark(sample_index):
     program = """
 import sys
-from dovetail.cli.main import run
+from dovetail.cli.verbs import run
 index = sys.argv[1]
 for command in (["info", index], ["tables", index], ["columns", index, "geo/countries.csv"], ["find", index, "us"],
                 ["find", index, "--column", "*"], ["verify", index], ["remove", index, "x/*"], ["index", "--help"]):

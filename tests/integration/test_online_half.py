@@ -39,14 +39,11 @@ found = [
 ]
 """
 BY_COMMAND = """
-from dovetail.cli import main
+from dovetail.cli.verbs import run
 found = []
 for command in json.loads(sys.argv[2]):
     sys.argv = ["dovetail", *command]
-    try:
-        main()
-    except SystemExit as end:
-        found.append(end.code)
+    found.append(run())
 """
 COMMANDS = {
     ("tables", "IDX"): 0,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dovetail.api.lake import Lake
-from dovetail.cli.main import run
+from dovetail.cli.verbs import run
 from dovetail.errors import InputError, UnknownName
 from dovetail.tables.frames import to_arrow
 from support.sample import SAMPLE_LAKE

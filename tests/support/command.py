@@ -12,7 +12,7 @@ from unittest import mock
 
 import click
 
-from dovetail.cli.main import run
+from dovetail.cli.verbs import run
 
 
 @dataclass(frozen=True)

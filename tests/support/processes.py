@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ def dovetail(*arguments: object, **options: Any) -> subprocess.CompletedProcess[
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, **options)
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+def start(*arguments: object, env: Mapping[str, str] = os.environ) -> subprocess.Popen[str]:
     """Start a command in a process group of its own, which listens to interrupts as one in a terminal does.
 
     Where the tests run in the background, the shell has told them, and with them their children, to ignore interrupts.
@@ -32,7 +32,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
         [str(DOVETAIL), *map(str, arguments)],
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        env=os.environ,
+        env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import importlib
 import subprocess
 import sys
@@ -61,6 +62,15 @@ def load() -> ModuleType:
 
 def hits(kernels: ModuleType) -> int:
     return sum(kernels.total.dispatcher().stats.cache_hits.values())
+
+
+def test_a_full_disk_costs_no_answer(package, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_numba._CacheFile.__mro__[1], "reduce", full)
+    with pytest.warns(UserWarning, match="Compiled code could not be kept in .*: No space left on device"):
+        assert load().total(1, 2) == 6
 
 
 def test_a_changed_callee_is_compiled_again(package):

@@ -42,7 +42,7 @@ def test_the_package_alone_imports_nothing_heavy():
 
 
 def test_the_list_of_commands_imports_nothing_heavy():
-    assert imported("from dovetail.cli.main import run; run(['--help'])") == set()
+    assert imported("from dovetail.cli.verbs import run; run(['--help'])") == set()
 
 
 def test_opening_an_index_needs_no_numba():
@@ -52,7 +52,7 @@ def test_opening_an_index_needs_no_numba():
 def test_a_command_keeps_pandas_out():
     """Arrow would import it at its first array; where it is needed it is still found."""
     pytest.importorskip("pandas")
-    start = "import pyarrow as pa; from dovetail.cli.main import _keep_pandas_out; _keep_pandas_out(); pa.array([1])"
+    start = "import pyarrow as pa; from dovetail.cli.verbs import _keep_pandas_out; _keep_pandas_out(); pa.array([1])"
     assert "pandas" not in imported(start)
     later = (
         "; import pandas as pd; assert pa.table({'a': [1]}).to_pandas().a[0] == 1; pa.Table.from_pandas(pd.DataFrame())"

@@ -30,7 +30,7 @@ from dovetail.errors import BuildFailed, IndexDamaged, InputError, NotAnIndex, W
 _MANIFEST = re.compile(r"manifest-(\d+)\.json")
 _LOCK, _SEGMENTS, _STAGING = "writer.lock", "segments", "staging"
 # Failures of the place we write to: trying again cannot help, and the user can mend it.
-TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # A file system without locks, as some network ones are.
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -165,7 +165,8 @@ def open_writer(path: Path, create: bool = False) -> Iterator[IndexWriter]:
             writer.clean_staging()
     except OSError as error:
         if error.errno in TARGET_FAILURES:
-            raise BuildFailed(f"Cannot write to {path}: {error.strerror}. What was committed stays.") from error
+            reason = os.strerror(error.errno)  # Arrow's own sentence is long
+            raise BuildFailed(f"Cannot write to {path}: {reason}. What was committed stays.") from error
         raise
     finally:
         os.close(lock)

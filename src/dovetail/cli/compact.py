@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, json_option, settings_of, settings_option, split_index
 from dovetail.cli.output import count, print_json, size
 
@@ -29,7 +30,8 @@ def compact_command(
     from dovetail.pipeline.maintain import compact
 
     index, _ = split_index(index, arguments)
-    done = compact(index, master or LOCAL, settings_of(choices))
+    with stops_in_order():
+        done = compact(index, master or LOCAL, settings_of(choices))
     if as_json:
         print_json(vars(done))
     elif (done.segments_before, done.bytes_before) == (done.segments_after, done.bytes_after):

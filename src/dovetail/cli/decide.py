@@ -8,6 +8,7 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.catalog.decisions import JOINS, NEVER, Decision
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import print_json, print_table
 from dovetail.errors import InputError
@@ -55,10 +56,11 @@ def decide_command(
     if asked != 1:
         raise InputError("A decision needs one of --joins, --never and --forget.")
     left, right = tables
-    if forget:
-        decision, said = lake.forget(left, right, on), "Forgotten"
-    else:
-        decision, said = lake.decide(left, right, on, NEVER if never else JOINS, note), "Kept"
+    with stops_in_order():
+        if forget:
+            decision, said = lake.forget(left, right, on), "Forgotten"
+        else:
+            decision, said = lake.decide(left, right, on, NEVER if never else JOINS, note), "Kept"
     if as_json:
         print_json([decision.to_dict()])
     else:

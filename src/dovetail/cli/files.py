@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +12,8 @@ from pathlib import Path
 
 import click
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 
+from dovetail._interrupt import tidied
 from dovetail._output import check_place, csv_text, whole_file, write_csv
 from dovetail.errors import InputError
 
@@ -26,12 +26,24 @@ def _json_text(table: pa.Table) -> Iterator[str]:
         yield "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 
 
+def _write_parquet(table: pa.Table, path: str) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, path)
+
+
+def _write_feather(table: pa.Table, path: str) -> None:
+    import pyarrow.feather
+
+    pyarrow.feather.write_feather(table, path)
+
+
 Writer = Callable[[pa.Table, str], None]
 WRITERS: dict[str, Writer] = {
     ".csv": write_csv,
-    ".parquet": pyarrow.parquet.write_table,
-    ".arrow": pyarrow.feather.write_feather,
-    ".feather": pyarrow.feather.write_feather,
+    ".parquet": _write_parquet,
+    ".arrow": _write_feather,
+    ".feather": _write_feather,
 }
 # The first bytes of formats that cannot be mistaken; other input is delimited text.
 _MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x1f\x8b", ".csv.gz"), (b"{", ".jsonl"))
@@ -69,7 +81,8 @@ def from_standard_input(*tables: str) -> Iterator[list[str]]:
         return
     content = sys.stdin.buffer.read()
     suffix = next((suffix for magic, suffix in _MAGIC if content.lstrip().startswith(magic)), ".csv")
-    with tempfile.TemporaryDirectory() as folder:
+    folder = tempfile.mkdtemp()
+    with tidied(lambda: shutil.rmtree(folder, ignore_errors=True)):
         path = Path(folder) / f"standard-input{suffix}"
         path.write_bytes(content)
         yield [str(path) if table == STANDARD else table for table in tables]

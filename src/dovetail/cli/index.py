@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import INDEX_VARIABLE, json_option, settings_of, settings_option
 from dovetail.cli.output import count, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
@@ -84,7 +85,7 @@ def index_command(
         lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
         **({"master": master} if master else {}), embedder=embedder, abbreviations=abbreviations,
     )  # fmt: skip
-    with _ProgressBar(lake) as bar:
+    with stops_in_order(), _ProgressBar(lake) as bar:
         report = index_lake(request, bar.show)
     if as_json:
         print_json(report.to_dict())

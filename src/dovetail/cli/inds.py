@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dovetail.api.lake import Lake
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
@@ -68,7 +68,7 @@ def inds_command(
         check_suffix(output)
     index, _ = split_index(index, arguments)
     # On Spark an interrupt has to stop tasks and free the index first, which may take longer than a second.
-    with long_question() if not master else contextlib.nullcontext(None) as progress:
+    with stops_in_order() if master else long_question() as progress:
         found = Lake(index).inds(
             partial=partial or 1,
             coverage=coverage,

@@ -10,6 +10,7 @@ import click
 from dovetail._output import check_place, whole_file, write_csv
 from dovetail.api.join import join
 from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_table
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.join_report import report_lines
 from dovetail.cli.options import index_option, json_option
 from dovetail.cli.output import count, print_json, print_table
@@ -185,7 +186,8 @@ def _join_on_spark(
         raise InputError("--master needs two files, --on and -o.")
     from dovetail.join.spark import join_on_spark
 
-    joined = join_on_spark(left, right, on, how, output, master, max_rows)
+    with stops_in_order():
+        joined = join_on_spark(left, right, on, how, output, master, max_rows)
     if as_json:
         print_json(joined.report)
     else:

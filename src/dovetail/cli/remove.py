@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dovetail.api.lake import Lake
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, print_json, wider
 from dovetail.errors import InputError
@@ -28,7 +29,8 @@ def remove_command(arguments: tuple[str, ...], index: Path | None, as_json: bool
     index, patterns = split_index(index, arguments, ["GLOB..."])
     if Path(patterns[0]).is_dir():
         raise InputError(f"{patterns[0]} is not an index, nor a glob for tables of {index}.")
-    removed = remove_tables(index, patterns)
+    with stops_in_order():
+        removed = remove_tables(index, patterns)
     if as_json:
         print_json({"removed": removed})
     elif removed:

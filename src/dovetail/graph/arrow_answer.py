@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 
 from dovetail._output import check_place, csv_text, whole_file
 from dovetail._types import Array
@@ -146,6 +145,8 @@ def _write_batches(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBat
 
 
 def _write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
+    import pyarrow.parquet
+
     rows = 0
     numbers = [field.name for field in schema if pa.types.is_floating(field.type)]
     # Statistics of names would say nothing, as every row group has nearly all, and cost more than writing them.

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from dovetail._output import named_failures, write_array
 from dovetail._types import Array
 from dovetail.catalog.decisions import Decision
 from dovetail.errors import InputError
@@ -126,8 +127,9 @@ class Ranking:
         runs = [*self._runs, self._in_memory()]
         names = [secrets.token_hex(8) for _ in runs]
         for name, run in zip(names, runs, strict=True):
-            run.keys.tofile(folder / f"{name}.keys")
-            run.overlaps.tofile(folder / f"{name}.overlaps")
+            for array, suffix in ((run.keys, "keys"), (run.overlaps, "overlaps")):
+                with (folder / f"{name}.{suffix}").open("wb") as file:
+                    write_array(file, array)
         return names
 
     def add(self, pairs: ColumnPairs, scores: Array) -> None:
@@ -164,8 +166,8 @@ def _on_disk(run: SortedRun) -> SortedRun:
     """The same records, mapped from files that vanish with the last map."""
     mapped = []
     for array in (run.keys, run.overlaps):
-        with tempfile.TemporaryFile() as file:
-            array.tofile(file)
+        with named_failures(Path(tempfile.gettempdir())), tempfile.TemporaryFile() as file:
+            write_array(file, array)
             file.flush()
             mapped.append(np.memmap(file, array.dtype, "r", shape=array.shape))
     return SortedRun(*mapped)

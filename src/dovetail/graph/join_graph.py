@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from dovetail._output import whole_file
 from dovetail.errors import InputError
@@ -198,6 +197,8 @@ def _write_parquet(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge])
             ("decided", pa.string()),
         ]
     )
+    import pyarrow.parquet
+
     pyarrow.parquet.write_table(pa.Table.from_pylist([edge.to_dict() for edge in edges], schema), path)
 
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail._interrupt import tidied
 from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot
 from dovetail._storage.pack import SUFFIX, Pack, PackWriter
@@ -148,7 +149,7 @@ class _Place:
 
     def _write(self, folder: Path, found: LakeKeys, columns: LakeColumns) -> None:
         draft = folder / f"{secrets.token_hex(8)}{_DRAFT}"
-        try:
+        with tidied(lambda: draft.unlink(missing_ok=True)):
             with PackWriter(draft, _NAME, _VERSION, _FOLDER) as pack:
                 _add_table(pack, "foreign", found.foreign_keys)
                 _add_table(pack, "candidate", found.candidates)
@@ -157,8 +158,6 @@ class _Place:
                 segments = [[ref["id"], count] for ref, count in zip(self._segments, counts, strict=True)]
                 pack.add("segments", np.frombuffer(json.dumps(segments).encode(), np.uint8))
             draft.replace(folder / self._file)
-        finally:
-            draft.unlink(missing_ok=True)
 
 
 def _add_table(pack: PackWriter, prefix: str, table: ForeignKeyTable | CandidateKeyTable) -> None:

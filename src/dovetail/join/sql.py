@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
 from dovetail._types import Array
 from dovetail.catalog.profile import count_values
@@ -138,6 +137,8 @@ def _source(side: InputTable) -> str:
 
 def _is_plain(side: InputTable) -> bool:
     """Whether DuckDB writes the values as we do."""
+    import pyarrow.parquet
+
     schema = pyarrow.parquet.read_schema(side.path)
     plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_date)
     return schema.names == side.names and all(any(test(kind) for test in plain) for kind in schema.types)

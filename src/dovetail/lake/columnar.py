@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
 
 from dovetail.errors import UnreadableTable
 from dovetail.lake.formats import refuse_empty, refuse_other_content
@@ -52,6 +50,8 @@ def opened(path: Path, format: str) -> Iterator[tuple[Any, Any]]:
 
 def open_parquet(file: Any) -> Any:
     """Texts that are stored as a dictionary stay one: written out, a small file's texts may exceed all memory."""
+    import pyarrow.parquet as pq
+
     about = pq.read_metadata(file)
     columns = [about.schema.column(number) for number in range(about.num_columns)]
     texts = [c.path for c in columns if c.physical_type == "BYTE_ARRAY" and "." not in c.path]
@@ -68,7 +68,9 @@ def open_arrow(file: Any, path: Path) -> Any:
             return pa.ipc.open_file(pa.memory_map(str(path)))
         return reader
     if magic.startswith(b"FEA1"):
-        return pa.feather.read_table(path)
+        import pyarrow.feather
+
+        return pyarrow.feather.read_table(path)
     return pa.ipc.open_stream(file)
 
 

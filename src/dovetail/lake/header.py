@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import string
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import eq, itemgetter
 
 NUMBER = re.compile(r"[-+]?[$€£]?\s?(\d+|\d{1,3}([,.' ]\d{3})+)?([.,]\d+)?([eE][-+]?\d+)?\s?%?$")
+DECIMAL = re.compile(r"-?\d+\.\d+$")  # the usual number
 WHOLE = re.compile(r"[-+]?\d+$")
 DATE = re.compile(r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}\S*)?$")
 TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?$")
@@ -77,14 +80,18 @@ CLASSES = str.maketrans(string.ascii_uppercase + string.ascii_lowercase + string
 
 
 def shape_of(cell: str) -> str:
-    """`whole`, `number`, `date`, `time`, `link`, `code:<pattern>`, `text`, or nothing for a blank cell."""
+    """`whole`, `number`, `date`, `time`, `link`, `text`, or nothing for a blank cell."""
     cell = cell.strip()
     if not cell:
         return ""
-    if cell[0].isdigit() or cell[0] in "+-.$€£,":
+    if cell.isdecimal():
+        return "whole"
+    if not cell[0].isalpha() and (cell[0].isdigit() or cell[0] in "+-.$€£,"):
+        if DECIMAL.match(cell):
+            return "number"
         if WHOLE.match(cell):
             return "whole"
-        if NUMBER.match(cell) and any(character.isdigit() for character in cell):
+        if NUMBER.match(cell) and has_digits(cell):
             return "number"
         if DATE.match(cell):
             return "date"
@@ -95,9 +102,26 @@ def shape_of(cell: str) -> str:
     return "text"
 
 
+def shapes_of(column: Sequence[str]) -> Counter[str]:
+    """How many cells have which shape. Columns of whole numbers or of words, which most are, show it all at once."""
+    if all(map(str.isdecimal, column)):
+        return Counter(whole=len(column))
+    together = "".join(column)
+    if "/" not in together and "@" not in together and all(map(str.isalpha, map(itemgetter(0), column))):
+        return Counter(text=len(column))
+    return Counter(map(shape_of, column))
+
+
 def pattern_of(cell: str) -> str:
     """The cell with ASCII letters as `A` or `a` and digits as `9`: `de_DE` becomes `aa_AA`."""
-    return cell.strip()[:PATTERN_LENGTH].translate(CLASSES)
+    return cell[:PATTERN_LENGTH].translate(CLASSES)
+
+
+def patterns_of(column: Sequence[str]) -> list[str]:
+    """The same for all cells of a column at once."""
+    together = "\n".join([cell[:PATTERN_LENGTH] for cell in column])
+    patterns = together.translate(CLASSES).split("\n")
+    return patterns if len(patterns) == len(column) else list(map(pattern_of, column))
 
 
 def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
@@ -110,17 +134,20 @@ def has_header(first: Sequence[str], below: Sequence[list[str]]) -> bool:
 
 def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[str, float]:
     """What the first row shows, beside those below, each between -1 and 1; `WEIGHTS` says what each speaks for."""
-    cells = [cell.strip() for cell in first[:COLUMNS_THAT_VOTE]]
-    rows = [[value.strip() for value in row[: len(cells)]] for row in below]
-    rows = [row for row in rows if not is_repeated(cells, row)] or rows
+    cells = list(map(str.strip, first[:COLUMNS_THAT_VOTE]))
+    rows = [list(map(str.strip, row[: len(cells)])) for row in below]
+    rows = without_repeated(cells, rows) or rows
     columns = [list(filter(None, column)) for column in zip(*rows, strict=True)]
     labels = are_labels(cells)
-    sums: Counter[str] = Counter()
+    sums = dict.fromkeys(PER_COLUMN, 0.0)
     for cell, column in zip(cells, columns, strict=True):
         if cell and column:
             kind = -1.0 if labels and shape_of(cell) == "whole" else fits(cell, column)
-            sums.update({"of their kind": kind} if kind > 0 else {"of another kind": -kind} if kind else {})
-            sums.update(text_evidence(cell, column) if kind == 0 else {})
+            if kind:
+                sums["of their kind" if kind > 0 else "of another kind"] += abs(kind)
+            else:
+                for name, value in text_evidence(cell, column).items():
+                    sums[name] += value
     order = sum(order_evidence(cell, column) for cell, column in zip(cells, columns, strict=True) if cell and column)
     unnamed = sum(not cell and bool(column) for cell, column in zip(cells, columns, strict=True))
     repeating = sum(map(has_repeats, rows)) / len(rows)
@@ -135,16 +162,19 @@ def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[st
     }
 
 
-def is_repeated(cells: Sequence[str], row: Sequence[str]) -> bool:
-    """Whether the row has most of the first row's cells: a header printed again, no value to compare with."""
-    filled = sum(map(bool, cells))
-    same = sum(cell == value != "" for cell, value in zip(cells, row, strict=True))
-    return filled > 1 and same >= SAME * filled
+def without_repeated(cells: Sequence[str], rows: Sequence[list[str]]) -> list[list[str]]:
+    """The rows without those that have most of the first row's cells: a header printed again, no values."""
+    filled = [place for place, cell in enumerate(cells) if cell]
+    if len(filled) < 2:
+        return list(rows)
+    header = [cells[place] for place in filled]
+    pick = itemgetter(*filled)
+    return [row for row in rows if sum(map(eq, header, pick(row))) < SAME * len(filled)]
 
 
 def has_repeats(row: Sequence[str]) -> bool:
-    filled = [cell for cell in row if cell]
-    return len(set(filled)) < len(filled)
+    distinct = set(row)
+    return len(distinct) < len(row) and len(distinct - {""}) < len(row) - row.count("")
 
 
 def is_as_long(column: Sequence[str], cell: str) -> bool:
@@ -157,32 +187,38 @@ def text_evidence(cell: str, column: Sequence[str]) -> dict[str, float]:
 
     How much it means that the cell shares nothing with the values depends on how much these share with each other.
     """
-    outlines = Counter(map(outline_of, column))
+    outlines = Counter(map(without_runs, patterns_of(column)))
     shared_outlines = sum(count for count in outlines.values() if count > 1) / len(column)
     word_sets = [words_of(value) for value in column]
-    counts = Counter(word for words in word_sets for word in words)
-    shared_words = [sum(counts[word] > 1 for word in words) / len(words) for words in word_sets if words]
+    counts = Counter(chain.from_iterable(word_sets))
+    shared = {word for word, count in counts.items() if count > 1}
+    shared_words = [len(words & shared) / len(words) for words in word_sets if words]
     usual = sum(shared_words) / len(shared_words) if shared_words else 0.0
     words = words_of(cell)
     known = sum(word in counts for word in words) / len(words) if words else usual
-    digits = sum(any(map(str.isdigit, value)) for value in column)
     return {
         "values that occur below": float(cell in column),
         "usual patterns": 1.0 if outline_of(cell) in outlines else -shared_outlines,
         "words that occur below": known,
         "words that do not": max(0.0, usual - known),
-        "no digits above digits": float(digits > MOSTLY * len(column) and not any(map(str.isdigit, cell))),
+        "no digits above digits": float(not has_digits(cell) and sum(map(has_digits, column)) > MOSTLY * len(column)),
     }
+
+
+def has_digits(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def order_evidence(cell: str, column: Sequence[str]) -> float:
     """Of text in alphabetical order, either way: 1 where the cell continues the order upwards, -1 where not."""
     if shape_of(cell) != "text" or shape_of(column[0]) != "text":
         return 0.0
-    values = list(map(sort_key, column))
-    rising = all(before <= after for before, after in pairwise(values))
-    falling = all(before >= after for before, after in pairwise(values))
-    if not (rising or falling) or len(set(values)) < ROWS_IN_ORDER:
+    for rows in (column[:ROWS_IN_ORDER], column):  # few columns are in order: most show it in the first rows
+        values = list(map(sort_key, rows))
+        rising = values == sorted(values)
+        if not (rising or values == sorted(values, reverse=True)):
+            return 0.0
+    if len(set(values)) < ROWS_IN_ORDER:
         return 0.0
     first = sort_key(cell)
     return 1.0 if (first <= values[0] if rising else first >= values[0]) else -1.0
@@ -202,7 +238,12 @@ def words_of(cell: str) -> set[str]:
 
 def outline_of(cell: str) -> str:
     """The pattern of a cell with every run as one character: `New York` becomes `Aa Aa`."""
-    return RUN.sub(lambda run: run[1], pattern_of(cell))
+    return without_runs(pattern_of(cell))
+
+
+@functools.lru_cache(10_000)  # arbitrary: patterns are short, and tables have the same ones again and again
+def without_runs(pattern: str) -> str:
+    return RUN.sub(lambda run: run[1], pattern)
 
 
 def are_labels(cells: Sequence[str]) -> bool:
@@ -219,7 +260,7 @@ def fits(cell: str, column: Sequence[str]) -> float:
     """From 1 (of the kind that the column's cells agree on) to -1 (of another kind); 0 where they agree on none."""
     if not column:
         return 0.0
-    shapes = Counter(map(shape_of, column))
+    shapes = shapes_of(column)
     usual, count = shapes.most_common(1)[0]
     shape = shape_of(cell)
     if shapes["whole"] + shapes["number"] >= SAME * len(column):
@@ -236,10 +277,11 @@ def fits_pattern(cell: str, column: Sequence[str]) -> float:
 
     Codes of letters only speak half as loud, because a name may look the same (`ID`, `ISO`).
     """
-    patterns = Counter(map(pattern_of, column))
+    patterns = Counter(patterns_of(column))
     usual, count = patterns.most_common(1)[0]
     if count >= 0.95 * len(column) and not PLAIN_WORD.match(usual):
         weight = 0.5 if set(usual) == {"A"} else 1.0
         return weight if pattern_of(cell) == usual else -1.0
-    capitals = sum(value.strip()[0].isupper() for value in column)
-    return -1.0 if capitals >= 0.95 * len(column) and cell.strip()[0].islower() else 0.0
+    if not cell[0].islower():
+        return 0.0
+    return -1.0 if sum(value[0].isupper() for value in column) >= 0.95 * len(column) else 0.0

@@ -141,7 +141,9 @@ def _entry(character: int, joining: frozenset[int]) -> int:
     folded = chr(mapped).casefold()
     if len(folded) != 1 or len(folded.encode()) > len(chr(character).encode()):
         return UNSAFE
-    return ord(folded) if _stands_alone(chr(mapped), joining) and _stands_alone(folded, joining) else UNSAFE
+    if not _stands_alone(folded, joining) or (ord(folded) != mapped and not _stands_alone(chr(mapped), joining)):
+        return UNSAFE
+    return ord(folded)
 
 
 def _stands_alone(character: str, joining: frozenset[int]) -> bool:
@@ -155,6 +157,6 @@ def _stands_alone(character: str, joining: frozenset[int]) -> bool:
 
 def _joining_characters() -> frozenset[int]:
     """The characters that some composition joins to the one before: quick check's "maybe"."""
-    decompositions = (unicodedata.decomposition(chr(c)).split() for c in range(0x3100))
-    seconds = (int(parts[1], 16) for parts in decompositions if len(parts) == 2 and parts[0][0] != "<")
-    return frozenset(seconds) | frozenset(_COMBINING_JAMO)
+    decompositions = filter(None, map(unicodedata.decomposition, map(chr, range(0x3100))))
+    pairs = (found.split() for found in decompositions if not found.startswith("<") and " " in found)
+    return frozenset(int(second, 16) for _, second in pairs) | frozenset(_COMBINING_JAMO)

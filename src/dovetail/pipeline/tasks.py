@@ -11,6 +11,7 @@ disk, and each of those that had begun is tried by itself to see which one it wa
 from __future__ import annotations
 
 import json
+import os
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -96,7 +97,7 @@ def _answered(folder: Path, work: Callable[[Task], Any], number: int) -> str:
     except OSError as error:  # the target is full: then there is no room for the answer either
         if error.errno not in TARGET_FAILURES:
             raise
-        answer = {"failed": error.strerror}
+        answer = {"failed": os.strerror(error.errno)}
     return json.dumps([number, answer])
 
 

@@ -184,18 +184,3 @@ def test_an_interrupt(lake, tmp_path, monkeypatch):
     answer = dovetail("index", lake, "--to", tmp_path / "idx")
     assert answer.code == 130
     assert answer.err.endswith("Stopped. What was committed stays; run the same command again to go on.\n")
-
-
-@pytest.mark.parametrize(
-    "arguments", [["join", "a.csv", "a.csv"], ["predicates", "a.csv", "a.csv"], ["search", "a.csv", "--index", "i"]]
-)
-def test_an_interrupt_is_one_sentence(arguments, monkeypatch, tmp_path):
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text("a\n1\n")
-    for name in ("join.join", "predicates.predicates", "search.Lake"):
-        monkeypatch.setattr(f"dovetail.cli.{name}", interrupted)
-    answer = dovetail(*arguments)
-    assert (answer.code, answer.out, answer.err) == (130, "", "Stopped; nothing was changed.\n")

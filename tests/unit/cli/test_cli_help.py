@@ -8,7 +8,7 @@ import click
 import pytest
 
 from dovetail import __version__
-from dovetail.cli.main import VERBS, cli, load
+from dovetail.cli.verbs import VERBS, cli, load
 from support.command import dovetail
 
 COMMANDS = list(VERBS)

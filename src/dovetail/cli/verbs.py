@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import logging
 import os
 import sys
@@ -13,10 +12,10 @@ from collections.abc import Sequence
 import click
 
 from dovetail import __version__
+from dovetail.cli.interrupt import INTERRUPTED
 from dovetail.errors import DovetailError
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 VERBS = {
     "index": "Index a lake, or bring its index up to date.",
@@ -79,7 +78,7 @@ def cli(own_process: bool) -> None:
         on_first_compilation(lambda: click.echo("Compiling for this machine: the first run takes longer.", err=True))
 
 
-class _NoPandas(importlib.abc.MetaPathFinder):
+class _NoPandas:
     """Pandas cannot be found."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
@@ -100,11 +99,6 @@ def _keep_pandas_out() -> None:
         pa.array([])
     finally:
         sys.meta_path.remove(blocker)
-
-
-def main() -> None:
-    """Run the command line and end the process with its exit code."""
-    sys.exit(run())
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
