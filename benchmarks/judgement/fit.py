@@ -3,10 +3,10 @@
     python benchmarks/judgement/fit.py MEASURED ... [--write] [--cases]
 
 MEASURED are files of `measure.py`. One model chooses between the equal columns of two tables (`join_equal_rank`),
-another says how likely the chosen ones are right (`join_equal`). Joins by transformation or similarity have two of their
-own (`join_unequal_rank`, `join_unequal`). Groups (databases, data sets) are dealt into folds; a case is judged by models
-that were fitted without the folds of its groups. With --write, the models that are fitted on all cases are stored in
-the package.
+another says how likely the chosen ones are right (`join_equal`). Joins by transformation or similarity have two of
+their own (`join_unequal_rank`, `join_unequal`). Groups (databases, data sets) are dealt into folds; a case is judged by
+models that were fitted without the folds of its groups. With --write, the models that are fitted on all cases are
+stored in the package.
 """
 
 from __future__ import annotations

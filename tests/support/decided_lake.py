@@ -9,7 +9,7 @@ from dovetail.api.lake import Lake
 from support.pipeline import index, without_spark
 
 AIRPORTS = ["ZRH", "BER", "CDG", "LHR", "VIE", "MAD", "FCO", "ARN", "OSL", "HEL", "LIS", "DUB"]
-CARRIERS = ["LX", "LH", "AF", "BA", "OS", "IB"]
+CARRIERS = {"LX": "Swiss", "LH": "Lufthansa", "AF": "France", "BA": "British", "OS": "Austria", "IB": "Iberia"}
 SEASONS = [(year, f"club {n}") for year in range(1990, 2000) for n in range(8) if (year + n) % 5]
 PEOPLE = ["Ada Lovelace", "Alan Turing", "Grace Hopper", "Edsger Dijkstra", "Barbara Liskov", "Donald Knuth",
           "Niklaus Wirth", "Tony Hoare", "John Backus", "Frances Allen"]  # fmt: skip
@@ -22,10 +22,10 @@ def _csv(header: str, rows: list[tuple[object, ...]]) -> str:
 FILES = {
     "flights.csv": _csv(
         "flight,origin,dest,carrier",
-        [(f"F{100 + 7 * n}", AIRPORTS[n % 12], AIRPORTS[(5 * n + 3) % 12], CARRIERS[n % 6]) for n in range(60)],
+        [(f"F{100 + 7 * n}", AIRPORTS[n % 12], AIRPORTS[(5 * n + 3) % 12], list(CARRIERS)[n % 6]) for n in range(60)],
     ),
     "airports.csv": _csv("code,city", [(code, f"City of {code}") for code in AIRPORTS]),
-    "carriers.csv": _csv("carrier,airline", [(code, f"Airline {code}") for code in CARRIERS]),
+    "carriers.csv": _csv("carrier,airline", list(CARRIERS.items())),
     "teams.csv": _csv("year,team,coach", [(y, t, f"Coach {y % 3} of {t}") for y, t in SEASONS]),
     "games.csv": _csv("game,year,team", [(f"g{n}", y, t) for n, (y, t) in enumerate(SEASONS * 2)]),
     "staff.csv": _csv("name,room", [(name, f"R{n}") for n, name in enumerate(PEOPLE)]),

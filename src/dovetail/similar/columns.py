@@ -47,10 +47,11 @@ def choose_columns(left: Columns, right: Columns, deadline: Deadline | None = No
 
 
 def ways_to_compare(left: Columns, right: Columns, deadline: Deadline | None = None) -> list[ComparedColumns]:
-    """Columns that are nearly keys, alone or together; those first by which most values find a key."""
+    """Columns of which one is nearly a key, if there are any, and all together; those first that find most keys."""
     together_, single = corresponding(left, right), _most_in_common(left, right)
     ways = [together_] * (len(together_) > 1)
-    ways += [[pair] for pair in single if _is_key(left[pair[0]]) or _is_key(right[pair[1]])][:_MOST_SINGLE]
+    with_key = [pair for pair in single if _is_key(left[pair[0]]) or _is_key(right[pair[1]])]
+    ways += [[pair] for pair in (with_key or single)[:_MOST_SINGLE]]
     found = [
         directed_way(left, [a for a, _ in way], right, [b for _, b in way])
         for way in ways

@@ -13,6 +13,7 @@ from dovetail._types import Array
 _LEAST_WORD_SIMILARITY = np.float32(0.4)  # words that share less are not matched
 _INITIAL = np.float32(0.5)  # an initial and a word that begins with it
 _PREFIX = np.float32(0.6)  # a word and one that begins with it
+_LEAST_TYPED = 4  # letters of a word in which one may be wrong: short words differ in one letter anyway; arbitrary
 _MOST_SPELLED = 16  # first words of a text whose spellings are compared; in a long text one misspelled word is little
 
 
@@ -126,7 +127,7 @@ def _align_words(
 
 @compiled
 def _word_similarity(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int) -> Any:
-    """Dice's coefficient of the trigrams of two words; more for a beginning or an initial; 0 for numbers."""
+    """Dice's coefficient of two words' trigrams; more for a typing error, a beginning, an initial; 0 for numbers."""
     if a[i] - 48 < 10 or b[j] - 48 < 10:
         return np.float32(0)
     size, other = i_end - i, j_end - j
@@ -144,6 +145,8 @@ def _word_similarity(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int)
                 common += 1
                 break
     similar = np.float32(2 * common / (size + other))
+    if min(size, other) >= _LEAST_TYPED and _one_edit_apart(a, i, i_end, b, j, j_end):
+        similar = max(similar, np.float32(1 - 1 / max(size, other)))
     shorter = min(size, other)
     begins = True
     for k in range(shorter):
@@ -153,6 +156,23 @@ def _word_similarity(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int)
     if begins:
         return max(similar, _INITIAL if shorter == 1 else _PREFIX)
     return similar
+
+
+@compiled
+def _one_edit_apart(a: Array, i: int, i_end: int, b: Array, j: int, j_end: int) -> bool:
+    """Whether one letter more, less or another, or two neighbours swapped, make one word of the other."""
+    if i_end - i > j_end - j:
+        return _one_edit_apart(b, j, j_end, a, i, i_end)
+    if (j_end - j) - (i_end - i) > 1:
+        return False
+    while i < i_end and a[i] == b[j]:
+        i += 1
+        j += 1
+    while i < i_end and a[i_end - 1] == b[j_end - 1]:
+        i_end -= 1
+        j_end -= 1
+    mine, theirs = i_end - i, j_end - j
+    return (mine <= 1 and theirs <= 1) or (mine == 2 and theirs == 2 and a[i] == b[j + 1] and a[i + 1] == b[j])
 
 
 @compiled

@@ -27,7 +27,7 @@ from dovetail.similar.matching import (
     negative_rules,
     similar_pairs,
 )
-from dovetail.similar.pair_kernels import measure_pairs
+from dovetail.similar.pair_kernels import _one_edit_apart, measure_pairs
 from dovetail.similar.texts import nearest, weigh, words_of
 
 
@@ -278,3 +278,22 @@ def test_a_sample_tells_how_many_rows_would_join():
     joined = np.flatnonzero(tried.of_source >= 0)
     assert (tried.of_source[joined] == everything.of_source[joined]).mean() > 0.99
     assert sampled_similar_keys(*rows, 0, (9_999, 9_999))[1] == 1
+
+
+def edits(text: str) -> set[str]:
+    """All texts of the letters a, b, c that are one typing error away."""
+    cuts = [(text[:place], text[place:]) for place in range(len(text) + 1)]
+    found = {head + tail[1:] for head, tail in cuts if tail}
+    found |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in "abc"}
+    found |= {head + letter + tail for head, tail in cuts for letter in "abc"}
+    return found | {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+
+
+@given(st.text("abc", min_size=1, max_size=6), st.text("abc", min_size=1, max_size=6))
+def test_one_typing_error(one, other):
+    a, b = (np.array(list(map(ord, text)), np.uint32) for text in (one, other))
+    assert _one_edit_apart(a, 0, len(a), b, 0, len(b)) == (other in edits(one) | {one})
+
+
+def test_two_letters_swapped_in_a_short_name():
+    assert pairs(["Chicgo", "Zargaoza"], ["Chicago", "Zaragoza", "Helsinki", "Palermo"]) == [(0, 0), (1, 1)]
