@@ -6,7 +6,6 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,10 +32,23 @@ def without_spark(megabyte: int = MB) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _session(*_: Any, **__: Any) -> Iterator[Any]:
-    yield SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+    yield FakeEngine()
 
 
-def _run_tasks(_: Any, folder: Path, work: Callable[[Any], Any], described: list[Any]) -> list[Any]:
+class FakeEngine:
+    """As if Spark had two slots, both in this process."""
+
+    session = None
+    own = True
+
+    def job(self, _: str) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def on_each_slot(self, look: Callable[[], str]) -> list[str]:
+        return [look(), look()]
+
+
+def _run_tasks(_: Any, folder: Path, work: Callable[[Any], Any], described: list[Any], *__: Any) -> list[Any]:
     folder.mkdir(parents=True)
     return [json.loads(json.dumps(_answer(work, json.loads(json.dumps(task))))) for task in described]
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 
 from dovetail.errors import BuildFailed
@@ -23,12 +22,14 @@ def java_home() -> Path:
     Spark always passes --add-modules=jdk.incubator.vector, a module that it can do without, that the wheel's runtime
     leaves out and that other runtimes print a warning about. The script drops this one argument.
     """
+    from pyspark import __version__ as version
+
     found = _installed() or _bundled()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
-    about = f"{found} {version('pyspark')} {_SCRIPT}"
+    about = f"{found} {version} {_SCRIPT}"
     home = cache / f"java-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
     if not (home / "bin" / "java").exists():
-        _make_home(found, home)
+        _make_home(found, home, version)
     return home
 
 
@@ -61,14 +62,14 @@ def _major_version(java: Path) -> int:
     return int(match[1]) if match and answer.returncode == 0 else 0
 
 
-def _make_home(found: Path, home: Path) -> None:
+def _make_home(found: Path, home: Path, version: str) -> None:
     home.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=home.parent))
     for name in ("lib", "conf"):
         (draft / name).symlink_to(found / name)
     (draft / "bin").mkdir()
     script = draft / "bin" / "java"
-    script.write_text(_SCRIPT.format(java=found / "bin" / "java", home=home, version=version("pyspark")))
+    script.write_text(_SCRIPT.format(java=found / "bin" / "java", home=home, version=version))
     script.chmod(0o755)
     try:
         draft.rename(home)

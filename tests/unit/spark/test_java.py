@@ -102,7 +102,7 @@ def test_the_home_is_made_once(tmp_path):
 def test_two_processes_at_once_make_one_home(tmp_path):
     """Whoever comes second finds the folder of the first."""
     home = java.java_home()
-    java._make_home(bundled(), home)
+    java._make_home(bundled(), home, "4")
     assert [entry for entry in home.parent.iterdir() if entry != home] == []
     assert (home / "bin" / "java").exists()
 
