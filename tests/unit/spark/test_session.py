@@ -97,8 +97,9 @@ class TestSessionOfTheUser:
         assert set(context.getJobTags()) == {"theirs"}
 
     @staticmethod
-    def settings(spark) -> dict[str, dict[str, str]]:
-        return {"context": dict(spark.sparkContext.getConf().getAll()), "session": dict(spark.conf.getAll)}
+    def settings(spark) -> tuple[dict[str, str], dict[str, str]]:
+        of_session = {row.key: row.value for row in spark.sql("SET").collect()}
+        return dict(spark.sparkContext.getConf().getAll()), of_session
 
     @pytest.fixture
     def lake(self, tmp_path) -> Path:
