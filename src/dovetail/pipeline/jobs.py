@@ -13,7 +13,6 @@ from dovetail._storage.segment import SegmentRef
 from dovetail.errors import BuildFailed
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline import work
-from dovetail.pipeline.generation import TablePlace
 from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.probe import Witness, unseen_table
 from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
@@ -62,7 +61,7 @@ class SparkBuild:
 
     def run(self, groups: list[list[TableFile]]) -> list[SegmentRef]:
         """The segments of the groups. A file that cannot be built is found by halving its group, and set aside."""
-        entries = {file.table: {"file": vars(file)} for files in groups for file in files}
+        entries = {file.table: {"file": file.to_json()} for files in groups for file in files}
         big = [file for files in groups for file in files if read_bytes(file) > self._slice_bytes]
         if big:
             entries |= self._stage(big)
@@ -89,11 +88,6 @@ class SparkBuild:
         """Free the disk that staged slices take, once the segments made of them are committed."""
         if self._slices.exists():
             shutil.rmtree(self._slices)
-
-    def without_bugs(self, indexed: dict[str, TablePlace]) -> dict[str, TablePlace]:
-        """The indexed tables without those that Dovetail failed on: their former contents stay."""
-        bugs = {bug.table for bug in self.bugs}
-        return {table: place for table, place in indexed.items() if table not in bugs}
 
     def raise_for_bugs(self) -> None:
         """Once all else is committed, say where Dovetail itself failed."""
@@ -147,11 +141,11 @@ class SparkBuild:
         now = current_fingerprint(file)
         if now == file.fingerprint:
             raise unseen_table(file.path, host)
-        self._unreadable.append({"file": vars(file), "error": CHANGED if now else VANISHED, "fingerprint": ""})
+        self._unreadable.append({"file": file.to_json(), "error": CHANGED if now else VANISHED, "fingerprint": ""})
 
     def _stage(self, big: list[TableFile]) -> dict[str, dict[str, Any]]:
         """Count big tables in slices; returns what the build needs of each."""
-        described = {file.table: {"file": vars(file), "slice_bytes": self._slice_bytes} for file in big}
+        described = {file.table: {"file": file.to_json(), "slice_bytes": self._slice_bytes} for file in big}
         entries: dict[str, dict[str, Any]] = {}
         parts = []
         cuts = self._job(work.prepare_big, list(described.values()), f"find cuts of {len(big):,} big table(s)")

@@ -112,7 +112,7 @@ def _run_stages(writer: IndexWriter, root: Root, request: Request, progress: Sho
             with watch_progress(build.progress, len(changes.to_read), progress):
                 for batch in batches:
                     segments = build.run(batch)
-                    manifest = _add(manifest, batch, segments, build.without_bugs(indexed))
+                    manifest = _add(manifest, batch, segments, indexed, {bug.table for bug in build.bugs})
                     commit(writer, manifest, last=batch is batches[-1])
                     manifest = manifest.next()
                     build.clear()
@@ -132,9 +132,12 @@ def _plan(workers: int, changes: Changes, settings: Settings) -> list[Batch]:
     return batch_groups(groups, workers)
 
 
-def _add(manifest: Manifest, batch: Batch, segments: list[SegmentRef], indexed: dict[str, TablePlace]) -> Manifest:
-    """With the segments of a batch, in place of what the index held of the same files."""
-    replaced = [indexed[file.table] for group in batch for file in group if file.table in indexed]
+def _add(
+    manifest: Manifest, batch: Batch, segments: list[SegmentRef], indexed: dict[str, TablePlace], kept: set[str]
+) -> Manifest:
+    """With the segments of a batch, in place of what the index held of the same files but those to be `kept`."""
+    names = (file.table for group in batch for file in group)
+    replaced = [indexed[table] for table in names if table in indexed and table not in kept]
     return replace(manifest, segments=(*without(manifest, replaced), *segments))
 
 
