@@ -28,6 +28,8 @@ def java_home() -> Path:
 
     found = _installed(version) or _bundled(version)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
+    if found.parent == cache:
+        return found  # a process of ours has set JAVA_HOME to it
     about = f"{found} {version} {_SCRIPT}"
     home = cache / f"java-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
     if not (home / "bin" / "java").exists():

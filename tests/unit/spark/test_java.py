@@ -99,6 +99,12 @@ def test_the_home_is_made_once(tmp_path):
     assert len(list(first.parent.iterdir())) == 1
 
 
+def test_our_own_home_is_not_wrapped_again(monkeypatch):
+    home = java.java_home()
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java.java_home() == home
+
+
 def test_two_processes_at_once_make_one_home(tmp_path):
     """Whoever comes second finds the folder of the first."""
     home = java.java_home()
@@ -144,7 +150,7 @@ def test_a_spark_job_on_the_bundled_java(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spark", "java_version", "suits"), [("3.5.1", "17", 1), ("3.5.1", "21", 0), ("4.3.0", "25", 1)]
+    ("spark", "found", "suits"), [("3.5.1", "17", 1), ("3.5.1", "21", 0), ("4.3.0", "25", 1)]
 )
 def test_each_spark_has_its_java(tmp_path, spark, found, suits):
     assert java._suits(make_java(tmp_path / "jdk", found), spark) is bool(suits)
