@@ -173,7 +173,7 @@ def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     """Commands of their own, as a user starts them: the workers are no children of the driver."""
     to = tmp_path / "idx"
     choices = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]
-    done = command("index", lake, "--to", to, "--master", master, *choices, env=environment())
+    done = command("index", lake, "--to", to, "--master", master, *choices, env=environment(), timeout=300)
     assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
     assert all(any((tmp_path / f"work{number}").iterdir()) for number in range(2)), "both workers have worked"
     with without_spark():
@@ -183,7 +183,9 @@ def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     assert leftovers(to) == set()
 
     written = tmp_path / "inds.json"
-    done = command("inds", in_segments[50], "--integers", "--master", master, "-o", written, env=environment())
+    done = command(
+        "inds", in_segments[50], "--integers", "--master", master, "-o", written, env=environment(), timeout=300
+    )
     assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
     assert json.loads(written.read_text()) == dovetail.open(in_segments[1]).inds(integers=True).to_dicts()
     assert leftovers(in_segments[50]) == set()

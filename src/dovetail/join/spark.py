@@ -76,18 +76,21 @@ def join_on_spark(
         for file, name in zip(files, pair, strict=True):
             if name not in file.layout.columns:
                 raise UnknownName(unknown("There is no column", name, list(file.layout.columns)))
-    with spark_session(spark) as engine, engine.job(f"join {left} with {right}"):
+    with spark_session(spark) as engine:
         slots = check_workers(engine, [witness(file.path) for file in files])
         _tell_names_apart(engine, files, how, slots)
-        frames = [
-            _frame(engine.session, file, [pair[place] for pair in pairs], prefix)
-            for place, (file, prefix) in enumerate(zip(files, "lr", strict=True))
-        ]
-        counts = _counts(frames, len(pairs))
-        rows = _rows(counts, how)
-        if rows > max_rows:
-            raise InputError(f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}.")
-        _write(_joined(frames, files, len(pairs), how), output)
+        with engine.job(f"join {left} with {right}"):
+            frames = [
+                _frame(engine.session, file, [pair[place] for pair in pairs], prefix)
+                for place, (file, prefix) in enumerate(zip(files, "lr", strict=True))
+            ]
+            counts = _counts(frames, len(pairs))
+            rows = _rows(counts, how)
+            if rows > max_rows:
+                raise InputError(
+                    f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}."
+                )
+            _write(_joined(frames, files, len(pairs), how), output)
     return SparkJoin(tuple(pairs), how, *counts[:4], rows, str(output))
 
 

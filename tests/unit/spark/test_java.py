@@ -149,9 +149,7 @@ def test_a_spark_job_on_the_bundled_java(tmp_path):
     assert Path(home).resolve() == bundled().resolve()
 
 
-@pytest.mark.parametrize(
-    ("spark", "found", "suits"), [("3.5.1", "17", 1), ("3.5.1", "21", 0), ("4.3.0", "25", 1)]
-)
+@pytest.mark.parametrize(("spark", "found", "suits"), [("3.5.1", "17", 1), ("3.5.1", "21", 0), ("4.3.0", "25", 1)])
 def test_each_spark_has_its_java(tmp_path, spark, found, suits):
     assert java._suits(make_java(tmp_path / "jdk", found), spark) is bool(suits)
 
