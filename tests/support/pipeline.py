@@ -40,6 +40,7 @@ class FakeEngine:
     """As if Spark had two slots, both in this process."""
 
     worker: Worker = lambda _: contextlib.nullcontext()
+    here = False
 
     def job(self, _: str) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _DESCRIPTION = "spark.job.description"
-_MANY = 1 << 20  # rows, far more than any cluster has slots
+_MANY = 1 << 14  # rows: more than clusters have slots, and few enough to cost nothing
 
 
 def spark_errors() -> tuple[type[Exception], ...]:
@@ -40,10 +40,11 @@ def reason_of(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class SparkEngine:
-    """A session, and whether it is our own."""
+    """A session, whether it is our own, and whether its workers are all our own processes on this machine."""
 
     session: SparkSession
     own: bool
+    here: bool = False
     tag: str = field(default_factory=lambda: f"dovetail-{secrets.token_hex(4)}")
 
     @property

@@ -78,9 +78,10 @@ def spark_session(request: SparkRequest) -> Iterator[SparkEngine]:
             )
         yield SparkEngine(session, own=False)
         return
-    session = _start(request)
+    master = request.master or ("" if _is_decided() else LOCAL)
+    session = _start(master, request.conf)
     try:
-        yield SparkEngine(session, own=True)
+        yield SparkEngine(session, own=True, here=master.startswith("local"))
     finally:
         session.stop()
 
@@ -98,20 +99,19 @@ def _active_session() -> SparkSession | None:
     return active
 
 
-def _start(request: SparkRequest) -> SparkSession:
+def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
+    """A session on `master`; an empty one is decided elsewhere, and so are our usual settings."""
     from pyspark.sql import SparkSession
 
-    decided = not request.master and _is_decided()
-    master = request.master or LOCAL
-    ours = {} if decided else _OPTIONS | (_LOCAL_OPTIONS if master.startswith("local") else {})
-    builder = SparkSession.builder if decided else SparkSession.builder.master(master)
-    for name, value in (ours | dict(request.conf)).items():
+    ours = _OPTIONS | (_LOCAL_OPTIONS if master.startswith("local") else {}) if master else {}
+    builder = SparkSession.builder.master(master) if master else SparkSession.builder
+    for name, value in (ours | dict(conf)).items():
         builder = builder.config(name, value)
     # Otherwise the workers take whichever python3 comes first, which may lack our packages.
-    environment = {} if decided else {"PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable)}
+    environment = {"PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable)} if master else {}
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else Java is running
         environment["JAVA_HOME"] = str(java_home())
-    with _environment(environment), _reasons("" if decided else f" on {master}"):
+    with _environment(environment), _reasons(f" on {master}" if master else ""):
         return builder.getOrCreate()
 
 

@@ -13,6 +13,7 @@ from dovetail._spark import session as sessions
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.errors import BuildFailed, InputError
 from dovetail.join.spark import join_on_spark
+from dovetail.pipeline.probe import check_workers
 from support.contents import contents_of
 from support.pipeline import without_spark
 
@@ -23,6 +24,8 @@ def test_a_session_leaves_the_environment_as_it_was(monkeypatch):
     before = dict(os.environ)
     with spark_session(SparkRequest(conf={"spark.app.name": "mine"})) as engine:
         assert engine.own
+        assert engine.here
+        assert check_workers(engine, []) == engine.session.sparkContext.defaultParallelism
         assert engine.session.range(3).count() == 3
         assert engine.session.conf.get("spark.app.name") == "mine"
         assert engine.session.sparkContext.uiWebUrl is None, "no pages for a laptop"
