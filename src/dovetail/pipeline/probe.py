@@ -86,7 +86,7 @@ def unseen_table(path: str, host: str) -> BuildFailed:
 def check_workers(engine: SparkEngine, witnesses: list[Witness]) -> int:
     """How many tasks run at the same time. Raises where a worker has other versions, or does not see a witness.
 
-    Workers that we have started on this machine are not asked: they would answer as the driver, after two seconds.
+    Workers that we have started on this machine are not asked: they would answer as the driver, some seconds later.
     """
     if engine.here:
         return int(engine.session.sparkContext.defaultParallelism)
