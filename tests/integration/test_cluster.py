@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 import dovetail
 from dovetail._spark.java import java_home
+from dovetail.errors import BuildFailed, NotAnIndex
 from dovetail.indexes.verify import verify_index
 from support.contents import Contents, contents_of, leftovers
 from support.pipeline import without_spark
@@ -105,27 +108,50 @@ def answers(port: int) -> bool:
     return False
 
 
-@pytest.fixture
-def master(tmp_path) -> Iterator[str]:
-    """The address of a cluster of one worker on this machine."""
-    spark = Path(pyspark.__file__).parent
-    environment = os.environ | {"JAVA_HOME": str(java_home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(spark)}
+SPARK = Path(pyspark.__file__).parent
+# Python runs it before a worker: what lies under a folder is not there, as on a machine that has not mounted it.
+HIDING = """
+import io, os
+
+def hiding(real):
+    def look(path, *given, **named):
+        if isinstance(path, (str, os.PathLike)) and os.fspath(path).startswith(os.environ["HIDDEN"]):
+            raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+        return real(path, *given, **named)
+    return look
+
+os.stat, io.open = hiding(os.stat), hiding(io.open)
+"""
+
+
+def environment(**more: str) -> dict[str, str]:
+    return os.environ | {
+        "JAVA_HOME": str(java_home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(SPARK),
+        "PYSPARK_PYTHON": sys.executable, **more,
+    }  # fmt: skip
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, *workers: dict[str, str]) -> Iterator[str]:
+    """The address of a cluster on this machine; a worker of one core for each of these environments."""
     port = free_port()
     address = f"spark://127.0.0.1:{port}"
     started: list[subprocess.Popen[bytes]] = []
-    log = (tmp_path / "cluster.log").open("wb")
+    log = (folder / "cluster.log").open("wb")
 
-    def start(*arguments: object) -> None:
-        call = [str(spark / "bin" / "spark-class"), *map(str, arguments)]
-        started.append(subprocess.Popen(call, env=environment, stdout=log, stderr=log))
+    def start(variables: dict[str, str], *arguments: object) -> None:
+        call = [str(SPARK / "bin" / "spark-class"), *map(str, arguments)]
+        started.append(subprocess.Popen(call, env=variables, stdout=log, stderr=log))
 
     try:
-        start("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0)
+        master = "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0
+        start(environment(), *master)
         wait_until(lambda: answers(port), patience=60)
-        start(
-            "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", 1, "--memory", "1g",
-            "--webui-port", 0, "--work-dir", tmp_path / "work", address,
-        )  # fmt: skip
+        for number, variables in enumerate(workers):
+            start(
+                environment(**variables), "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", 1,
+                "--memory", "1g", "--webui-port", 0, "--work-dir", folder / f"work{number}", address,
+            )  # fmt: skip
         yield address
     finally:
         for process in reversed(started):
@@ -135,15 +161,21 @@ def master(tmp_path) -> Iterator[str]:
         log.close()
 
 
+@pytest.fixture
+def master(tmp_path) -> Iterator[str]:
+    """The address of a cluster of two workers."""
+    with cluster(tmp_path, {}, {}) as address:
+        yield address
+
+
 @pytest.mark.full
 def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     """Commands of their own, as a user starts them: the workers are no children of the driver."""
     to = tmp_path / "idx"
-    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
     choices = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]
-    done = command("index", lake, "--to", to, "--master", master, *choices, env=environment)
+    done = command("index", lake, "--to", to, "--master", master, *choices, env=environment(), timeout=300)
     assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
-    assert any((tmp_path / "work").iterdir()), "the cluster's worker has worked"
+    assert all(any((tmp_path / f"work{number}").iterdir()) for number in range(2)), "both workers have worked"
     with without_spark():
         dovetail.index(lake, tmp_path / "here", settings=SETTINGS)
     assert contents_of(to) == contents_of(tmp_path / "here")
@@ -151,7 +183,53 @@ def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     assert leftovers(to) == set()
 
     written = tmp_path / "inds.json"
-    done = command("inds", in_segments[50], "--integers", "--master", master, "-o", written, env=environment)
+    done = command(
+        "inds", in_segments[50], "--integers", "--master", master, "-o", written, env=environment(), timeout=300
+    )
     assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
     assert json.loads(written.read_text()) == dovetail.open(in_segments[1]).inds(integers=True).to_dicts()
     assert leftovers(in_segments[50]) == set()
+
+
+@pytest.mark.full
+def test_a_worker_that_does_not_see_a_folder(lake, tmp_path):
+    """One of two workers has not mounted the lake, or the index: the run says so, and nothing is recorded."""
+    (tmp_path / "hiding").mkdir()
+    (tmp_path / "hiding" / "sitecustomize.py").write_text(HIDING)
+    mount = tmp_path / "mount"
+    shutil.copytree(lake, mount / "lake")
+    paths = os.pathsep.join([str(tmp_path / "hiding"), os.environ.get("PYTHONPATH", "")])
+    conf = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false"}
+    with cluster(tmp_path, {}, {"PYTHONPATH": paths, "HIDDEN": str(mount)}) as address:
+        for source, to, unseen in (
+            (mount / "lake", tmp_path / "idx", mount / "lake"),
+            (lake, mount / "idx", mount / "idx" / "staging"),
+        ):
+            with pytest.raises(BuildFailed, match=f" does not see {unseen} as the driver does: "):
+                dovetail.index(source, to, master=address, conf=conf)
+            with pytest.raises(NotAnIndex):
+                dovetail.open(to)
+
+
+@pytest.mark.full
+def test_spark_submit_decides(lake, tmp_path):
+    """What spark-submit says of master, name and settings holds; jobs have names in its log."""
+    (tmp_path / "events").mkdir()
+    settings = {f"spark.eventLog.{name}": "false" for name in ("compress", "rolling.enabled")}
+    settings |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": (tmp_path / "events").as_uri()}
+    program = Path(__file__).parents[2] / "examples" / "dovetail_submit.py"
+    call = [SPARK / "bin" / "spark-submit", "--master", "local[2]", "--name", "nightly"]
+    call += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    call += [program, "index", lake, "--to", tmp_path / "idx"]
+    done = subprocess.run(
+        list(map(str, call)), env=environment(), capture_output=True, text=True, check=False, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    with without_spark():
+        dovetail.index(lake, tmp_path / "here")
+    assert contents_of(tmp_path / "idx") == contents_of(tmp_path / "here")
+    (log,) = (tmp_path / "events").iterdir()
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert next(event["App Name"] for event in events if "App Name" in event) == "nightly"
+    jobs = [event for event in events if event["Event"] == "SparkListenerJobStart"]
+    assert {job["Properties"]["spark.job.description"].split(":")[0] for job in jobs} == {"dovetail"}

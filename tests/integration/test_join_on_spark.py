@@ -6,6 +6,7 @@ import pyarrow.parquet
 import pytest
 
 import dovetail
+from dovetail._spark.session import SparkRequest
 from dovetail.errors import InputError
 from dovetail.join import spark as on_spark
 from support.command import dovetail as command
@@ -42,9 +43,9 @@ def test_the_same_rows_as_in_process(files, tmp_path, monkeypatch):
 
 def test_what_spark_does_not_do(files, tmp_path):
     with pytest.raises(InputError, match=r"Spark writes \.parquet and \.csv"):
-        on_spark.join_on_spark(*files, "id=ref", "inner", tmp_path / "o.arrow", "local[1]")
+        on_spark.join_on_spark(*files, "id=ref", "inner", tmp_path / "o.arrow", SparkRequest())
     with pytest.raises(InputError, match="already exists"):
-        on_spark.join_on_spark(*files, "id=ref", "inner", files[0], "local[1]")
+        on_spark.join_on_spark(*files, "id=ref", "inner", files[0], SparkRequest())
     for options in (["-o", tmp_path / "o.parquet"], ["--on", "id=ref"]):
         said = command("join", *files, "--master", "local[1]", *options)
         assert (said.code, said.err.strip()) == (2, "--master needs two files, --on and -o.")

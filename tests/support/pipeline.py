@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,29 +16,46 @@ from dovetail.pipeline.report import Report
 from dovetail.pipeline.run import Request, index_lake
 from dovetail.settings import MB, Settings
 
+Worker = Callable[[str], contextlib.AbstractContextManager[None]]
 SMALLEST = Settings(segment_mb=1, slice_mb=1, memory_mb=1)
 
 
 @contextlib.contextmanager
-def without_spark(megabyte: int = MB) -> Iterator[None]:
-    """Inside this context `index` and `compact` run here; a small `megabyte` makes many segments, slices and spills."""
+def without_spark(megabyte: int = MB, worker: Worker = lambda _: contextlib.nullcontext()) -> Iterator[None]:
+    """Inside this context `index` and `compact` run here; a small `megabyte` makes many segments, slices and spills.
+
+    `worker` is entered around what a worker does, "probe" or "task": as if the worker were another machine.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for module in (run, maintain):
-            patch.setattr(module, "spark_session", _session)
+            patch.setattr(module, "spark_session", lambda _: contextlib.nullcontext(FakeEngine(worker)))
         patch.setattr(jobs, "run_tasks", _run_tasks)
         for module in (run, maintain, jobs):
             patch.setattr(module, "MB", megabyte)
         yield
 
 
-@contextlib.contextmanager
-def _session(*_: Any, **__: Any) -> Iterator[Any]:
-    yield SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+@dataclass
+class FakeEngine:
+    """As if Spark had two slots, both in this process."""
+
+    worker: Worker = lambda _: contextlib.nullcontext()
+    here = False
+
+    def job(self, _: str) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def on_each_slot(self, look: Callable[[], str]) -> list[str]:
+        with self.worker("probe"):
+            return [look(), look()]
 
 
-def _run_tasks(_: Any, folder: Path, work: Callable[[Any], Any], described: list[Any]) -> list[Any]:
+def _run_tasks(
+    engine: FakeEngine, folder: Path, work: Callable[[Any], Any], described: list[Any], *_: Any
+) -> list[Any]:
     folder.mkdir(parents=True)
-    return [json.loads(json.dumps(_answer(work, json.loads(json.dumps(task))))) for task in described]
+    with engine.worker("task"):
+        return [json.loads(json.dumps(_answer(work, json.loads(json.dumps(task))))) for task in described]
 
 
 def _answer(work: Callable[[Any], Any], task: Any) -> Any:

@@ -20,7 +20,7 @@ PATIENCE = 120.0
 def dovetail(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     command = [str(DOVETAIL), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, **options)
+    return subprocess.run(command, capture_output=True, text=True, check=False, **{"timeout": PATIENCE, **options})
 
 
 def start(*arguments: object, env: Mapping[str, str] = os.environ) -> subprocess.Popen[str]:

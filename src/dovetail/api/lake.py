@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,8 @@ from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table, open_table
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from dovetail.graph.candidate_keys import CandidateKeys
     from dovetail.graph.decided import DecidedColumns
     from dovetail.graph.foreign_keys import ForeignKeys
@@ -207,7 +209,9 @@ class Lake:
         non_unique: bool = False,
         null_equal: bool = False,
         nary: int = 1,
+        spark: SparkSession | None = None,
         master: str | None = None,
+        conf: Mapping[str, str] | None = None,
         progress: Progress | None = None,
     ) -> InclusionDependencies | NaryDependencies:
         """The inclusion dependencies of the whole lake, best first: columns whose values all occur in another. Exact.
@@ -215,24 +219,30 @@ class Lake:
         `partial` also finds those of whose values at least this share occurs there. Columns without values or of whole
         numbers are left out, and so are referenced columns that repeat values or of whose values less than `coverage`
         is in use, unless asked for. `null_equal` treats null as a value. `nary` finds dependencies of two to so many
-        columns together. `master` is a Spark master; without it, threads of this process do the work. `progress` is
-        called with the stage, how much of it is done and how much there is.
+        columns together. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
+        work; otherwise threads of this process do. `progress` is called with the stage, how much of it is done and how
+        much there is.
         """
         from dovetail.graph.inclusion import InclusionFilters, InclusionQuery, as_share, find_inclusions
         from dovetail.graph.inclusion_dependencies import InclusionDependencies
-        from dovetail.graph.inclusion_on_spark import inclusions_on_spark
         from dovetail.graph.nary_dependencies import NaryDependencies
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
         decisions = read_decisions(self._snapshot.path)
+        on_spark = spark is not None or bool(master)
         if nary > 1:
-            if master:
-                raise InputError("`nary` does not run on Spark; drop `master`.")
+            if on_spark:
+                raise InputError("`nary` does not run on Spark; drop `spark` and `master`.")
             return NaryDependencies(self._columns, query, nary, progress or silent, decisions)
         finder = find_inclusions(self._columns, query, progress or silent)
-        runs = inclusions_on_spark(self._snapshot, query, master, decisions) if master else None
-        return InclusionDependencies(finder, runs, decisions)
+        if not on_spark:
+            return InclusionDependencies(finder, None, decisions)
+        from dovetail._spark.session import SparkRequest
+        from dovetail.graph.inclusion_on_spark import inclusions_on_spark
+
+        request = SparkRequest(spark, master, conf or {})
+        return InclusionDependencies(finder, inclusions_on_spark(self._snapshot, query, request, decisions), decisions)
 
     def foreign_keys(
         self, min_score: float | None = None, *, tables: str | None = None, progress: Progress | None = None

@@ -7,18 +7,32 @@ from pathlib import Path
 import click
 
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.options import arguments, index_option, json_option, settings_of, settings_option, split_index
+from dovetail.cli.options import (
+    arguments,
+    conf_of,
+    index_option,
+    json_option,
+    settings_of,
+    settings_option,
+    spark_options,
+    split_index,
+)
 from dovetail.cli.output import count, print_json, size
 
 
 @click.command("compact", short_help="Merge segments and free the space of removed tables.")
 @arguments("")
 @index_option
-@click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
+@spark_options("The Spark master; by default all cores of this machine.")
 @settings_option("segment_mb", "memory_mb")
 @json_option
 def compact_command(
-    arguments: tuple[str, ...], index: Path | None, master: str | None, choices: tuple[str, ...], as_json: bool
+    arguments: tuple[str, ...],
+    index: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
+    choices: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Merge the small segments of INDEX and free the space of removed tables.
 
@@ -26,12 +40,12 @@ def compact_command(
     Example:
       dovetail compact ./idx
     """
-    from dovetail._spark.session import LOCAL
+    from dovetail._spark.session import SparkRequest
     from dovetail.pipeline.maintain import compact
 
     index, _ = split_index(index, arguments)
     with stops_in_order():
-        done = compact(index, master or LOCAL, settings_of(choices))
+        done = compact(index, SparkRequest(None, master, conf_of(conf)), settings_of(choices))
     if as_json:
         print_json(vars(done))
     elif (done.segments_before, done.bytes_before) == (done.segments_after, done.bytes_after):

@@ -11,7 +11,7 @@ from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.options import INDEX_VARIABLE, json_option, settings_of, settings_option
+from dovetail.cli.options import INDEX_VARIABLE, conf_of, json_option, settings_of, settings_option, spark_options
 from dovetail.cli.output import count, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
@@ -42,7 +42,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
 @click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped.")
-@click.option("--master", metavar="URL", default=None, help="The Spark master; by default all cores of this machine.")
+@spark_options("The Spark master; by default all cores of this machine.")
 @click.option(
     "--embedder",
     type=click.Choice(list(EMBEDDERS)),
@@ -65,6 +65,7 @@ def index_command(
     allow_drop: bool,
     strict: bool,
     master: str | None,
+    conf: tuple[str, ...],
     embedder: str | None,
     abbreviations: Path | None,
     choices: tuple[str, ...],
@@ -79,11 +80,12 @@ def index_command(
     Example:
       dovetail index ./lake --to ./idx --exclude 'backup/*'
     """
+    from dovetail._spark.session import SparkRequest
     from dovetail.pipeline.run import Request, index_lake
 
     request = Request(
         lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
-        **({"master": master} if master else {}), embedder=embedder, abbreviations=abbreviations,
+        spark=SparkRequest(None, master, conf_of(conf)), embedder=embedder, abbreviations=abbreviations,
     )  # fmt: skip
     with stops_in_order(), _ProgressBar(lake) as bar:
         report = index_lake(request, bar.show)

@@ -9,9 +9,10 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.options import arguments, index_option, json_option, split_index
+from dovetail.cli.options import arguments, conf_of, index_option, json_option, spark_options, split_index
 from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
+from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
 
 
@@ -32,7 +33,7 @@ from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
     help="The least share of the referenced column's values that the dependent column has; 0 keeps all.",
 )  # fmt: skip
 @click.option("--null-equal", is_flag=True, help="Treat null as a value that equals null, as most papers do.")
-@click.option("--master", metavar="URL", help="Find them on this Spark master; by default, in threads of this process.")
+@spark_options("Find them on this Spark master; by default, in threads of this process.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
     "-k", type=click.IntRange(min=1), default=25, show_default=True, help="How many to print; --json and -o have all."
@@ -49,6 +50,7 @@ def inds_command(
     coverage: str,
     null_equal: bool,
     master: str | None,
+    conf: tuple[str, ...],
     output: Path | None,
     k: int,
     as_json: bool,
@@ -66,6 +68,8 @@ def inds_command(
     """
     if output:
         check_suffix(output)
+    if conf and not master:
+        raise InputError("--conf needs --master.")
     index, _ = split_index(index, arguments)
     # On Spark an interrupt has to stop tasks and free the index first, which may take longer than a second.
     with stops_in_order() if master else long_question() as progress:
@@ -78,6 +82,7 @@ def inds_command(
             null_equal=null_equal,
             nary=nary or 1,
             master=master,
+            conf=conf_of(conf),
             progress=progress,
         )
         rows = found.write(output) if output else len(found)

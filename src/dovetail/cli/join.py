@@ -12,7 +12,7 @@ from dovetail.api.join import join
 from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_table
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.join_report import report_lines
-from dovetail.cli.options import index_option, json_option
+from dovetail.cli.options import conf_of, index_option, json_option, spark_options
 from dovetail.cli.output import count, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
@@ -64,11 +64,7 @@ from dovetail.transform.transformation import Transformation
 @click.option("--save", type=click.Path(path_type=Path), help="Save the learned transformation as JSON.")
 @click.option("--program", type=click.Path(path_type=Path), help="Join by a transformation that was saved with --save.")
 @click.option("--explain", is_flag=True, help="Show the transformation in Python and SQL, and the join in SQL.")
-@click.option(
-    "--master",
-    metavar="URL",
-    help="Join two files that do not fit in memory on this Spark master; needs --on and -o.",
-)
+@spark_options("Join two files that do not fit in memory on this Spark master; needs --on and -o.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, allow_dash=True),
     help=f"Write the rows to a file ({', '.join(WRITERS)}), or to standard output as CSV (-).",
@@ -90,6 +86,7 @@ def join_command(
     program: Path | None,
     explain: bool,
     master: str | None,
+    conf: tuple[str, ...],
     output: Path | None,
     as_csv: bool,
     as_lines: bool,
@@ -114,8 +111,11 @@ def join_command(
     to_standard_output = as_csv or as_lines or (output is not None and str(output) == STANDARD)
     if program and options["by"]:
         raise InputError("--program already has a transformation; drop --by.")
+    if conf and not master:
+        raise InputError("--conf needs --master.")
     if master:
-        return _join_on_spark(left, right, more, on, how, output, master, options["max_rows"], as_json)
+        spark = master, conf_of(conf)
+        return _join_on_spark(left, right, more, on, how, output, *spark, options["max_rows"], as_json)
     for path in (pairs, save):
         if path:
             check_place(path)
@@ -179,15 +179,16 @@ def _save(joined: JoinResult, path: Path) -> None:
 
 
 def _join_on_spark(
-    left: str, right: str, more: tuple[str, ...], on: str | None, how: str, output: Path | None, master: str,
-    max_rows: int, as_json: bool,
+    left: str, right: str, more: tuple[str, ...], on: str | None, how: str, output: Path | None,
+    master: str, conf: dict[str, str],    max_rows: int, as_json: bool,
 ) -> int:  # fmt: skip
     if not (on and output) or more:
         raise InputError("--master needs two files, --on and -o.")
+    from dovetail._spark.session import SparkRequest
     from dovetail.join.spark import join_on_spark
 
     with stops_in_order():
-        joined = join_on_spark(left, right, on, how, output, master, max_rows)
+        joined = join_on_spark(left, right, on, how, output, SparkRequest(None, master, conf), max_rows)
     if as_json:
         print_json(joined.report)
     else:

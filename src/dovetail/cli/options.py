@@ -75,3 +75,29 @@ def settings_of(choices: Sequence[str]) -> Settings:
             raise InputError(f"--set {choice!r} is not of the form NAME=NUMBER.")
         values[name] = int(value)
     return Settings.of(values)
+
+
+def spark_options(master: str) -> Callable[[Command], Command]:
+    """The options --master, with this help, and --conf."""
+
+    def add(command: Command) -> Command:
+        command = click.option(
+            "--conf",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="A setting of Spark, as it is started. May be repeated.",
+        )(command)
+        return click.option("--master", metavar="URL", help=master)(command)
+
+    return add
+
+
+def conf_of(written: Sequence[str]) -> dict[str, str]:
+    """The Spark settings that --conf gives."""
+    settings = {}
+    for setting in written:
+        name, equals, value = setting.partition("=")
+        if not (equals and name.startswith("spark.")):
+            raise InputError(f"--conf {setting!r} is not of the form spark.NAME=VALUE.")
+        settings[name] = value
+    return settings

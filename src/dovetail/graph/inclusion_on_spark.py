@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,15 +29,19 @@ from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import Scorer
 from dovetail.indexes.open_segment import OpenSegment
 
+if TYPE_CHECKING:
+    from dovetail._spark.session import SparkRequest
+
 _BLOCK = 8  # segments at most: a task has two blocks in memory
 _TASKS = 3  # for each core, so that none waits long for the last one
 
 
 def inclusions_on_spark(
-    snapshot: Snapshot, query: InclusionQuery, master: str, decisions: Sequence[Decision] = ()
+    snapshot: Snapshot, query: InclusionQuery, spark: SparkRequest, decisions: Sequence[Decision] = ()
 ) -> list[SortedRun]:
     """The sorted runs of all dependencies of a snapshot, without those that a person rejected."""
     from dovetail._spark.session import spark_session
+    from dovetail.pipeline import probe
     from dovetail.pipeline.tasks import run_tasks
 
     if not snapshot.segments:
@@ -45,7 +49,9 @@ def inclusions_on_spark(
     with open_writer(snapshot.path) as writer:
         if writer.manifest.generation != snapshot.manifest.generation:
             raise WriterConflict(f"{snapshot.path} has changed since it was opened; open it again.")
-        with spark_session(master) as session:
+        with spark_session(spark) as engine:
+            witnesses = [probe.witness_of_store(writer.staging)]
+            slots = probe.check_workers(engine, witnesses)
             runs = writer.staging / "runs"
             runs.mkdir(parents=True)
             common = {
@@ -55,9 +61,10 @@ def inclusions_on_spark(
                 "runs": str(runs),
                 "decisions": [decision.to_json() for decision in decisions],
             }
-            blocks = blocks_of(len(writer.manifest.segments), session.sparkContext.defaultParallelism)
+            blocks = blocks_of(len(writer.manifest.segments), slots)
             tasks = [common | {"blocks": pair, "inside": inside} for pair, inside in pairs_of(blocks)]
-            answers = run_tasks(session, writer.staging / "job", find_between, tasks)
+            description = f"find inclusion dependencies of {len(writer.manifest.segments):,} segment(s)"
+            answers = run_tasks(engine, writer.staging / "job", find_between, tasks, description, witnesses)
         return [saved_run(runs, name) for names in answers for name in names]
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dovetail._spark.session import spark_session
+from dovetail._spark.engine import SparkEngine
+from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.join.request import MAX_ROWS, SUFFIX, kind_of_join
@@ -21,6 +22,7 @@ from dovetail.join.sql import result_names
 from dovetail.lake.layout import Layout, Part
 from dovetail.lake.reader import detect_layout, read, split
 from dovetail.normalise import ColumnType, TypeEvidence, decide, normalise
+from dovetail.pipeline.probe import check_workers, witness
 from dovetail.tables.column_names import Names, column_pairs
 
 if TYPE_CHECKING:
@@ -55,7 +57,13 @@ class SparkJoin:
 
 
 def join_on_spark(
-    left: str | Path, right: str | Path, on: Names, how: str, output: Path, master: str, max_rows: int = MAX_ROWS
+    left: str | Path,
+    right: str | Path,
+    on: Names,
+    how: str,
+    output: Path,
+    spark: SparkRequest,
+    max_rows: int = MAX_ROWS,
 ) -> SparkJoin:
     how = kind_of_join(how)
     if output.suffix not in WRITERS:
@@ -68,18 +76,21 @@ def join_on_spark(
         for file, name in zip(files, pair, strict=True):
             if name not in file.layout.columns:
                 raise UnknownName(unknown("There is no column", name, list(file.layout.columns)))
-    with spark_session(master) as session:
-        session.conf.set("spark.sql.caseSensitive", "true")
-        session.conf.set("spark.sql.shuffle.partitions", str(2 * session.sparkContext.defaultParallelism))
-        frames = [
-            _frame(session, file, [pair[place] for pair in pairs], prefix)
-            for place, (file, prefix) in enumerate(zip(files, "lr", strict=True))
-        ]
-        counts = _counts(frames, len(pairs))
-        rows = _rows(counts, how)
-        if rows > max_rows:
-            raise InputError(f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}.")
-        _write(_joined(frames, files, len(pairs), how), output)
+    with spark_session(spark) as engine:
+        slots = check_workers(engine, [witness(file.path) for file in files])
+        _tell_names_apart(engine, files, how, slots)
+        with engine.job(f"join {left} with {right}"):
+            frames = [
+                _frame(engine.session, file, [pair[place] for pair in pairs], prefix)
+                for place, (file, prefix) in enumerate(zip(files, "lr", strict=True))
+            ]
+            counts = _counts(frames, len(pairs))
+            rows = _rows(counts, how)
+            if rows > max_rows:
+                raise InputError(
+                    f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}."
+                )
+            _write(_joined(frames, files, len(pairs), how), output)
     return SparkJoin(tuple(pairs), how, *counts[:4], rows, str(output))
 
 
@@ -91,11 +102,35 @@ class _File:
             self.layout = detect_layout(path)
         except UnreadableTable as reason:
             raise InputError(f"{path} cannot be read: {reason}.") from reason
+        self.path = path.resolve()
         layout = self.layout.to_json()
         self.parts = [
-            (number, json.dumps({"path": str(path.resolve()), "layout": layout, "part": vars(part)}))
+            (number, json.dumps({"path": str(self.path), "layout": layout, "part": vars(part)}))
             for number, part in enumerate(split(path, self.layout, _PART_BYTES))
         ]
+
+
+def _tell_names_apart(engine: SparkEngine, files: list[_File], how: str, slots: int) -> None:
+    """Have names that differ in case alone be different columns; a session of somebody else must have it so."""
+    session = engine.session
+    if engine.own:
+        session.conf.set("spark.sql.caseSensitive", "true")
+        session.conf.set("spark.sql.shuffle.partitions", str(2 * slots))
+    elif session.conf.get("spark.sql.caseSensitive") != "true":
+        names = [name for _, name in _output_names(files, how)]
+        twice = [name for place, name in enumerate(names) if name.lower() in map(str.lower, names[:place])]
+        if twice:
+            raise InputError(
+                f"The joined table has two columns {twice[0]!r} that differ in case alone; "
+                "set spark.sql.caseSensitive to true in this Spark session."
+            )
+
+
+def _output_names(files: list[_File], how: str) -> list[tuple[str, str]]:
+    """The columns of the joined table: their names inside Spark, and outside."""
+    mine, theirs = (list(file.layout.columns) for file in files)
+    sides = {"l": mine} if how in ("semi", "anti") else {"l": mine, "r": result_names(mine, theirs, SUFFIX)}
+    return [(f"{side}_c{place}", name) for side, names in sides.items() for place, name in enumerate(names)]
 
 
 def _frame(session: SparkSession, file: _File, keys: Sequence[str], prefix: str) -> DataFrame:
@@ -179,9 +214,7 @@ def _joined(frames: list[DataFrame], files: list[_File], keys: int, how: str) ->
     joined = frames[0].join(frames[1], [f.col(f"l_k{n}") == f.col(f"r_k{n}") for n in range(keys)], _KINDS[how])
     sides = ("l",) if how in ("semi", "anti") else ("l", "r")
     order = [f.col(f"{side}_{name}").asc_nulls_last() for side in sides for name in ("part", "row")]
-    mine, theirs = (list(file.layout.columns) for file in files)
-    names = {"l": mine, "r": result_names(mine, theirs, SUFFIX)}
-    columns = [f.col(f"{side}_c{n}").alias(name) for side in sides for n, name in enumerate(names[side])]
+    columns = [f.col(inside).alias(name) for inside, name in _output_names(files, how)]
     return joined.orderBy(*order).select(*columns)
 
 

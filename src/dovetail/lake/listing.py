@@ -72,9 +72,12 @@ class Root:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file that may be a table. The fingerprint changes whenever the file, or the way to read it, does."""
+    """A file that may be a table. The fingerprint changes whenever the file, or the way to read it, does.
+
+    A lake may have millions, hence the slots.
+    """
 
     table: str
     path: str
@@ -82,6 +85,9 @@ class TableFile:
     fingerprint: str
     dialect: str = ""
     refused: str = ""  # why it is not even to be opened
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def matches(name: str, pattern: str) -> bool:

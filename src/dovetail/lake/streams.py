@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from dovetail.errors import TemporarilyUnreadable, UnreadableTable
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -35,7 +35,7 @@ def reasons() -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise UnreadableTable("vanished") from None
+        raise VanishedTable("vanished") from None
     except PermissionError:
         raise UnreadableTable("permission denied") from None
     except MemoryError as error:

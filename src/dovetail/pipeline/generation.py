@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from dovetail._storage.directory import IndexWriter, Snapshot
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
@@ -13,7 +15,7 @@ from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.statistics import statistics_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TablePlace:
     """Where an indexed table is, and the fingerprint of the file that it was read from."""
 
@@ -24,15 +26,21 @@ class TablePlace:
 
 def live_tables(snapshot: Snapshot) -> dict[str, TablePlace]:
     """Every table of the index that is not dead, by its id."""
-    places = {}
+    places: dict[str, TablePlace] = {}
     for segment in snapshot.segments:
-        tables = CatalogReader(segment.pack(records.NAME)).tables
-        dead = set(segment.ref.dead)
-        names, fingerprints = tables["table"].to_pylist(), tables["fingerprint"].to_pylist()
-        for number, (name, fingerprint) in enumerate(zip(names, fingerprints, strict=True)):
-            if number not in dead:
-                places[name] = TablePlace(segment.ref.id, number, fingerprint)
+        places |= tables_of_segment(segment.ref, CatalogReader(segment.pack(records.NAME)).tables)
     return places
+
+
+def tables_of_segment(ref: SegmentRef, tables: pa.Table) -> dict[str, TablePlace]:
+    """The tables of one segment's catalog that are not dead."""
+    dead = set(ref.dead)
+    names, fingerprints = tables["table"].to_pylist(), tables["fingerprint"].to_pylist()
+    return {
+        name: TablePlace(ref.id, number, fingerprint)
+        for number, (name, fingerprint) in enumerate(zip(names, fingerprints, strict=True))
+        if number not in dead
+    }
 
 
 def without(manifest: Manifest, dead: Iterable[TablePlace]) -> tuple[SegmentRef, ...]:

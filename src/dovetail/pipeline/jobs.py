@@ -5,21 +5,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dovetail._spark.engine import SparkEngine
 from dovetail._storage.directory import IndexWriter
 from dovetail._storage.segment import SegmentRef
 from dovetail.errors import BuildFailed
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline import work
-from dovetail.pipeline.generation import TablePlace
 from dovetail.pipeline.plan import read_bytes
+from dovetail.pipeline.probe import Witness, unseen_table
+from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
 from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
 from dovetail.settings import MB, Settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 KILLED = "reading it ended the worker process: out of memory, or a crash in a library"
 _OUT_OF_MEMORY = ("MemoryError", "ArrowMemoryError", "_ArrayMemoryError")
@@ -39,9 +37,15 @@ class SparkBuild:
     """Runs groups of tables through Spark for one writer."""
 
     def __init__(
-        self, session: SparkSession, writer: IndexWriter, frozen: dict[str, dict[str, Any]], settings: Settings
+        self,
+        engine: SparkEngine,
+        writer: IndexWriter,
+        frozen: dict[str, dict[str, Any]],
+        settings: Settings,
+        witnesses: list[Witness],
     ) -> None:
-        self._session = session
+        self._engine = engine
+        self._witnesses = witnesses
         self._writer = writer
         self._frozen = frozen
         self._slice_bytes = settings.slice_mb * MB
@@ -57,7 +61,7 @@ class SparkBuild:
 
     def run(self, groups: list[list[TableFile]]) -> list[SegmentRef]:
         """The segments of the groups. A file that cannot be built is found by halving its group, and set aside."""
-        entries = {file.table: {"file": vars(file)} for files in groups for file in files}
+        entries = {file.table: {"file": file.to_json()} for files in groups for file in files}
         big = [file for files in groups for file in files if read_bytes(file) > self._slice_bytes]
         if big:
             entries |= self._stage(big)
@@ -74,7 +78,7 @@ class SparkBuild:
 
     def merge(self, groups: list[list[str]]) -> list[SegmentRef]:
         tasks = [self._build_task(index=str(self._writer.path), merge=names) for names in groups]
-        answers = self._job(work.merge_group, tasks)
+        answers = self._job(work.merge_group, tasks, f"merge into {len(tasks):,} segment(s)")
         for answer in answers:
             if "segment" not in answer:
                 raise BuildFailed(f"{_reason(answer)}. Nothing was merged.")
@@ -84,11 +88,6 @@ class SparkBuild:
         """Free the disk that staged slices take, once the segments made of them are committed."""
         if self._slices.exists():
             shutil.rmtree(self._slices)
-
-    def without_bugs(self, indexed: dict[str, TablePlace]) -> dict[str, TablePlace]:
-        """The indexed tables without those that Dovetail failed on: their former contents stay."""
-        bugs = {bug.table for bug in self.bugs}
-        return {table: place for table, place in indexed.items() if table not in bugs}
 
     def raise_for_bugs(self) -> None:
         """Once all else is committed, say where Dovetail itself failed."""
@@ -100,11 +99,19 @@ class SparkBuild:
             )
 
     def _build(self, groups: list[list[dict[str, Any]]]) -> list[Any]:
-        return self._job(work.build_group, [self._build_task(tables=tables) for tables in groups])
+        tasks = [self._build_task(tables=tables) for tables in groups]
+        tables = sum(map(len, groups))
+        return self._job(work.build_group, tasks, f"index {tables:,} table(s), {len(groups):,} segment(s)")
 
     def _segments_of(self, tables: list[dict[str, Any]], answer: dict[str, Any]) -> list[SegmentRef]:
+        missing = set(answer.get("missing", ()))
+        for entry in tables:
+            if entry["file"]["table"] in missing:
+                self._set_missing(TableFile(**entry["file"]), answer["host"])
         if "segment" in answer:
             return [SegmentRef.from_json(answer["segment"])]
+        if missing:
+            return []
         if len(tables) == 1:
             self._set_aside(tables[0], answer)
             return []
@@ -129,19 +136,28 @@ class SparkBuild:
                 f"The last one, {file['table']}: {_reason(answer)}. What was committed stays."
             )
 
+    def _set_missing(self, file: TableFile, host: str) -> None:
+        """Record why a worker did not find a file. Raises if the driver still sees the file as it was listed."""
+        now = current_fingerprint(file)
+        if now == file.fingerprint:
+            raise unseen_table(file.path, host)
+        self._unreadable.append({"file": file.to_json(), "error": CHANGED if now else VANISHED, "fingerprint": ""})
+
     def _stage(self, big: list[TableFile]) -> dict[str, dict[str, Any]]:
         """Count big tables in slices; returns what the build needs of each."""
-        described = {file.table: {"file": vars(file), "slice_bytes": self._slice_bytes} for file in big}
+        described = {file.table: {"file": file.to_json(), "slice_bytes": self._slice_bytes} for file in big}
         entries: dict[str, dict[str, Any]] = {}
         parts = []
-        for table, answer in zip(described, self._job(work.prepare_big, list(described.values())), strict=True):
+        cuts = self._job(work.prepare_big, list(described.values()), f"find cuts of {len(big):,} big table(s)")
+        for table, answer in zip(described, cuts, strict=True):
             entries[table] = {"file": described[table]["file"]}
             if self._is_staged(entries[table], answer):
                 entries[table] |= answer
                 about = {name: answer[name] for name in ("fingerprint", "layout") if name in answer}
                 more = {**described[table], **about, "staging": str(self._slices)}
                 parts += [{**more, "part": part} for part in answer.get("parts", [])]
-        for part, answer in zip(parts, self._job(work.stage_big, parts), strict=True):
+        staged = self._job(work.stage_big, parts, f"read {len(parts):,} slice(s) of big tables")
+        for part, answer in zip(parts, staged, strict=True):
             entry = entries[part["file"]["table"]]
             if not self._is_staged(entry, answer):
                 continue
@@ -154,11 +170,14 @@ class SparkBuild:
 
     def _is_staged(self, entry: dict[str, Any], answer: dict[str, Any]) -> bool:
         """Whether a task of a big table got through; if not, the table is set aside, once."""
-        if DIED not in answer and RAISED not in answer:
+        if not {DIED, RAISED, "missing"} & set(answer):
             return True
         if "set_aside" not in entry:
             entry["set_aside"] = True
-            self._set_aside(entry, answer)
+            if "missing" in answer:
+                self._set_missing(TableFile(**entry["file"]), answer["host"])
+            else:
+                self._set_aside(entry, answer)
         return False
 
     def _build_task(self, **what: Any) -> dict[str, Any]:
@@ -173,11 +192,14 @@ class SparkBuild:
             **what,
         }
 
-    def _job(self, function: Callable[[dict[str, Any]], Any], tasks: list[dict[str, Any]]) -> list[Any]:
+    def _job(
+        self, function: Callable[[dict[str, Any]], Any], tasks: list[dict[str, Any]], description: str
+    ) -> list[Any]:
         if not tasks:
             return []
         self._jobs += 1
-        answers = run_tasks(self._session, self._writer.staging / f"job-{self._jobs}", function, tasks)
+        folder = self._writer.staging / f"job-{self._jobs}"
+        answers = run_tasks(self._engine, folder, function, tasks, description, self._witnesses)
         for answer in answers:
             if "failed" in answer:
                 raise BuildFailed(f"Cannot write to {self._writer.path}: {answer['failed']}. What was committed stays.")

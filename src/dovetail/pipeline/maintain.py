@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dovetail._spark.session import LOCAL, spark_session
+from dovetail._spark.session import SparkRequest, spark_session
 from dovetail._storage.directory import Snapshot, open_writer
 from dovetail._storage.segment import Segment
 from dovetail.indexes.frozen import refuse_other_settings
 from dovetail.lake.listing import matches
 from dovetail.pipeline.generation import commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
+from dovetail.pipeline.probe import check_workers, witness_of_store
 from dovetail.pipeline.report import ShowProgress, watch_progress
 from dovetail.settings import DEFAULTS, MB, Settings
 
@@ -42,7 +43,7 @@ def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
 
 def compact(
     index: Path,
-    master: str = LOCAL,
+    spark: SparkRequest | None = None,
     settings: Settings = DEFAULTS,
     progress: ShowProgress = lambda _: None,
 ) -> Compaction:
@@ -54,8 +55,10 @@ def compact(
         if groups:
             merged = {segment for group in groups for segment in group}
             tables = sum(ref.tables - len(ref.dead) for ref in writer.manifest.segments if ref.id in merged)
-            with spark_session(master) as session:
-                build = SparkBuild(session, writer, writer.manifest.frozen, settings)
+            with spark_session(spark or SparkRequest()) as engine:
+                witnesses = [witness_of_store(writer.staging)]
+                check_workers(engine, witnesses)
+                build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses)
                 with watch_progress(build.progress, tables, progress):
                     refs = build.merge(groups)
             kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -70,16 +71,23 @@ def group_files(files: Sequence[TableFile], target_bytes: int, big_bytes: int, w
     The largest files are dealt out first, each to the lightest group, so that tasks take about the same time. Groups
     with big files come last: their slices keep all cores busy anyway.
     """
-    big = [[file] for file in files if read_bytes(file) > big_bytes]
-    small = sorted((f for f in files if read_bytes(f) <= big_bytes), key=lambda f: (-read_bytes(f), f.table))
-    total = sum(map(read_bytes, small))
+    big: list[list[TableFile]] = []
+    small: list[tuple[int, str, TableFile]] = []
+    for file in files:
+        size = read_bytes(file)
+        if size > big_bytes:
+            big.append([file])
+        else:
+            small.append((-size, file.table, file))
+    small.sort()  # ids are unique, so that files themselves are never compared
+    total = -sum(size for size, _, _ in small)
     number = max(-(-total // target_bytes), min(workers, -(-total // _SMALL_BYTES)))
     groups: list[list[TableFile]] = [[] for _ in range(min(number, len(small)))] or ([[]] if small else [])
-    weights = [0] * len(groups)
-    for file in small:
-        lightest = weights.index(min(weights))
-        groups[lightest].append(file)
-        weights[lightest] += read_bytes(file) + _FILE_COST_BYTES
+    lightest = [(0, place) for place in range(len(groups))]  # a heap: weights of the groups, and their places
+    for size, _, file in small:
+        weight, place = lightest[0]
+        groups[place].append(file)
+        heapq.heapreplace(lightest, (weight - size + _FILE_COST_BYTES, place))
     for members in groups:
         members.sort(key=lambda file: file.table)
     return [members for members in groups if members] + big

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import RawColumn, count_values
-from dovetail.errors import TemporarilyUnreadable, UnreadableTable
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
 from dovetail.lake.dialect import parse_override
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile, fingerprint
@@ -38,7 +38,8 @@ Answer = TypeVar("Answer")
 def scan(file: TableFile, folder: Path, portion_bytes: int) -> RawTable:
     """Read a whole table. A file that changes meanwhile is read again; never is a half of each indexed.
 
-    What is longer than one portion is staged in `folder`, which has to stay until the table is built.
+    What is longer than one portion is staged in `folder`, which has to stay until the table is built. Raises
+    `VanishedTable` where there is no such file: whether it has vanished is for the driver to say.
     """
     if file.refused:
         return unreadable(file, file.refused, file.fingerprint)
@@ -46,7 +47,7 @@ def scan(file: TableFile, folder: Path, portion_bytes: int) -> RawTable:
         for _ in range(_ATTEMPTS):
             before = current_fingerprint(file)
             if not before:
-                return unreadable(file, VANISHED, "")
+                raise VanishedTable(VANISHED)
             found = _read_whole(file, before, folder, portion_bytes)
             if current_fingerprint(file) == before:
                 return found
@@ -62,6 +63,8 @@ def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
         before = current_fingerprint(file)
         layout = layout_of(file)
         parts = _patiently(lambda: split(Path(file.path), layout, target_bytes))
+    except VanishedTable:
+        raise
     except UnreadableTable as reason:
         return _failure(reason, before)
     return {"fingerprint": before, "layout": layout.to_json(), "parts": [vars(part) for part in parts]}
@@ -81,11 +84,14 @@ def stage_part(
         try:
             slices, counter = _patiently(stage)
             answer: dict[str, Any] = {"slices": [vars(piece) for piece in slices], "counter": vars(counter)}
-        except TemporarilyUnreadable:
+        except (TemporarilyUnreadable, VanishedTable):
             raise
         except UnreadableTable as reason:
             answer = _failure(reason, before)
-        return answer if current_fingerprint(file) == before else {"error": CHANGED, "fingerprint": ""}
+        after = current_fingerprint(file)
+        if not after:
+            raise VanishedTable(VANISHED)
+        return answer if after == before else {"error": CHANGED, "fingerprint": ""}
     except TemporarilyUnreadable as reason:
         return _failure(reason, before)
 
@@ -132,7 +138,7 @@ def _read_whole(file: TableFile, before: str, folder: Path, portion_bytes: int) 
     try:
         layout = layout_of(file)
         return _patiently(lambda: _read_portions(file, before, layout, folder, portion_bytes))
-    except TemporarilyUnreadable:
+    except (TemporarilyUnreadable, VanishedTable):
         raise
     except UnreadableTable as reason:
         return unreadable(file, str(reason), before)

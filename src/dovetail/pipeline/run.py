@@ -15,11 +15,12 @@ import contextlib
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dovetail._spark.session import LOCAL, spark_session
+from dovetail._spark.engine import SparkEngine
+from dovetail._spark.session import SparkRequest, require_spark, spark_session
 from dovetail._storage.directory import IndexWriter, open_writer
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
@@ -34,13 +35,11 @@ from dovetail.lake.listing import Root, TableFile
 from dovetail.pipeline.generation import TablePlace, commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
 from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_bytes, group_files
+from dovetail.pipeline.probe import check_workers, witness_of_store, witnesses_of_lake
 from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
 from dovetail.pipeline.roots import choose_roots, list_tables, refuse_index_as_lake, roots_of
 from dovetail.pipeline.survey import freeze
 from dovetail.settings import DEFAULTS, MB, Settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Request:
     exclude: tuple[str, ...] | None = None
     dialects: tuple[tuple[str, str], ...] | None = None
     settings: Settings = DEFAULTS
-    master: str = LOCAL
+    spark: SparkRequest = field(default_factory=SparkRequest)
     embedder: str | None = None
     abbreviations: Path | None = None  # a file; beside those that come with Dovetail
 
@@ -85,6 +84,7 @@ def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Rep
     root = Root.of(request.source)
     refuse_index_as_lake(root, request.to)
     request.vectors.space()  # a package that is missing is reported before anything is written
+    require_spark()
     with open_writer(request.to, create=True) as writer:
         _refuse_other_parameters(writer.manifest, request)
         report = _run_stages(writer, root, request, progress)
@@ -103,14 +103,16 @@ def _run_stages(writer: IndexWriter, root: Root, request: Request, progress: Sho
     if changes.to_read:
         free = shutil.disk_usage(writer.path).free
         progress(Progress("plan", len(changes.to_read), disk=disk_bytes(changes.to_read), free=free))
-        with _spark(request.master, report) as session:
+        with _spark(request.spark, report) as engine:
+            witnesses = [witness_of_store(writer.staging), *witnesses_of_lake(listing.roots, changes.to_read)]
+            slots = check_workers(engine, witnesses)
             manifest = _freeze(manifest, changes, request)
-            build = SparkBuild(session, writer, manifest.frozen, request.settings)
-            batches = _plan(session, changes, request.settings)
+            build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses)
+            batches = _plan(slots, changes, request.settings)
             with watch_progress(build.progress, len(changes.to_read), progress):
                 for batch in batches:
                     segments = build.run(batch)
-                    manifest = _add(manifest, batch, segments, build.without_bugs(indexed))
+                    manifest = _add(manifest, batch, segments, indexed, {bug.table for bug in build.bugs})
                     commit(writer, manifest, last=batch is batches[-1])
                     manifest = manifest.next()
                     build.clear()
@@ -125,15 +127,17 @@ def _list(manifest: Manifest, root: Root, request: Request) -> Listing:
     return Listing(roots, list_tables(roots))
 
 
-def _plan(session: SparkSession, changes: Changes, settings: Settings) -> list[Batch]:
-    workers = session.sparkContext.defaultParallelism
+def _plan(workers: int, changes: Changes, settings: Settings) -> list[Batch]:
     groups = group_files(changes.to_read, settings.segment_mb * MB, settings.slice_mb * MB, workers)
     return batch_groups(groups, workers)
 
 
-def _add(manifest: Manifest, batch: Batch, segments: list[SegmentRef], indexed: dict[str, TablePlace]) -> Manifest:
-    """With the segments of a batch, in place of what the index held of the same files."""
-    replaced = [indexed[file.table] for group in batch for file in group if file.table in indexed]
+def _add(
+    manifest: Manifest, batch: Batch, segments: list[SegmentRef], indexed: dict[str, TablePlace], kept: set[str]
+) -> Manifest:
+    """With the segments of a batch, in place of what the index held of the same files but those to be `kept`."""
+    names = (file.table for group in batch for file in group)
+    replaced = [indexed[table] for table in names if table in indexed and table not in kept]
     return replace(manifest, segments=(*without(manifest, replaced), *segments))
 
 
@@ -163,11 +167,11 @@ def _freeze(manifest: Manifest, changes: Changes, request: Request) -> Manifest:
 
 
 @contextlib.contextmanager
-def _spark(master: str, report: Report) -> Iterator[SparkSession]:
+def _spark(request: SparkRequest, report: Report) -> Iterator[SparkEngine]:
     started = time.perf_counter()
-    with spark_session(master) as session:
+    with spark_session(request) as engine:
         report.spark_start_seconds = time.perf_counter() - started
-        yield session
+        yield engine
 
 
 def _refuse_other_parameters(manifest: Manifest, request: Request) -> None:

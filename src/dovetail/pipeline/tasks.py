@@ -14,16 +14,16 @@ import json
 import os
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
+from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail._storage.directory import TARGET_FAILURES
 from dovetail.errors import BuildFailed
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from dovetail.pipeline.probe import Witness, first_unseen, host, require_unchanged
 
 Task = dict[str, Any]
 DIED = "died"
@@ -31,24 +31,36 @@ DIED = "died"
 RAISED = "raised"
 """The key of the answer of a task that raised an exception: its type, its message and where it came from."""
 _RESULT = "result string"
+_UNSEEN = "unseen"
 
 
-def run_tasks(session: SparkSession, folder: Path, work: Callable[[Task], Any], tasks: list[Task]) -> list[Any]:
-    """The answers of `work` to `tasks`, in their order. The descriptions travel through files in `folder`."""
+def run_tasks(
+    engine: SparkEngine,
+    folder: Path,
+    work: Callable[[Task], Any],
+    tasks: list[Task],
+    description: str,
+    witnesses: list[Witness],
+) -> list[Any]:
+    """The answers of `work` to `tasks`, in their order. The descriptions travel through files in `folder`.
+
+    Every task first looks at the witnesses: a worker that does not see them as the driver does fails the run.
+    """
     folder.mkdir(parents=True)
     for number, task in enumerate(tasks):
         (folder / f"{number}.json").write_text(json.dumps(task))
     answers: dict[int, Any] = {}
+    job = _Job(engine, folder, work, description, witnesses)
     while pending := [number for number in range(len(tasks)) if number not in answers]:
         try:
-            answers |= _spark_job(session, folder, work, pending)
+            answers |= job.run(pending)
         except WorkerDied as death:
             answers |= {n: json.loads(_answer(folder, n).read_text()) for n in pending if _answer(folder, n).exists()}
             begun = [n for n in pending if n not in answers and (folder / f"{n}.begun").exists()]
             if not begun:
                 raise BuildFailed(str(death)) from death
             for number in begun:
-                answers |= _by_itself(session, folder, work, number)
+                answers |= job.run_alone(number)
     return [answers[number] for number in range(len(tasks))]
 
 
@@ -56,38 +68,59 @@ class WorkerDied(Exception):
     """A Spark job failed, and not because of an exception in Python."""
 
 
-def _by_itself(session: SparkSession, folder: Path, work: Callable[[Task], Any], number: int) -> dict[int, Any]:
-    try:
-        return _spark_job(session, folder, work, [number])
-    except WorkerDied as death:
-        return {number: {DIED: str(death)}}
+@dataclass
+class _Job:
+    """Some of the tasks in one Spark job."""
 
+    engine: SparkEngine
+    folder: Path
+    work: Callable[[Task], Any]
+    description: str
+    witnesses: list[Witness]
 
-def _spark_job(session: SparkSession, folder: Path, work: Callable[[Task], Any], numbers: list[int]) -> dict[int, Any]:
-    place = str(folder)
+    def run(self, numbers: list[int]) -> dict[int, Any]:
+        """The answers of the tasks with these numbers; without those that have to be tried again."""
+        place, work, witnesses = str(self.folder), self.work, list(self.witnesses)
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        pa.set_cpu_count(1)  # Spark already keeps every core busy
-        for batch in batches:
-            answers = [_answered(Path(place), work, numbers[place_]) for place_ in batch.column(0).to_pylist()]
-            yield pa.RecordBatch.from_arrays([pa.array(answers, pa.string())], ["result"])
+        def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            pa.set_cpu_count(1)  # Spark already keeps every core busy
+            for batch in batches:
+                found = [_answered(Path(place), work, numbers[n], witnesses) for n in batch.column(0).to_pylist()]
+                yield pa.RecordBatch.from_arrays([pa.array(found, pa.string())], ["result"])
 
-    frame = session.range(0, len(numbers), 1, len(numbers)).mapInArrow(run, _RESULT)
-    try:
-        rows = frame.collect()
-    except _spark_errors() as error:
-        if _raised_in_python(error) or _is_gone(error):
-            raise BuildFailed(_reason(error)) from error
-        raise WorkerDied(_reason(error)) from error
-    return dict(json.loads(row.result) for row in rows)
+        frame = self.engine.session.range(0, len(numbers), 1, len(numbers)).mapInArrow(answer, _RESULT)
+        try:
+            with self.engine.job(self.description):
+                rows = frame.collect()
+        except spark_errors() as error:
+            if _raised_in_python(error) or _is_gone(error):
+                raise BuildFailed(reason_of(error)) from error
+            raise WorkerDied(reason_of(error)) from error
+        answers = dict(json.loads(row.result) for row in rows)
+        return {number: answer for number, answer in answers.items() if not self._is_blind(answer)}
+
+    def run_alone(self, number: int) -> dict[int, Any]:
+        try:
+            return self.run([number])
+        except WorkerDied as death:
+            return {number: {DIED: str(death)}}
+
+    def _is_blind(self, answer: Any) -> bool:
+        if not (isinstance(answer, dict) and _UNSEEN in answer):
+            return False
+        if any(found.path == answer[_UNSEEN] for found in self.witnesses):
+            require_unchanged(self.witnesses, answer[_UNSEEN], answer["host"])
+        return True
 
 
 def _answer(folder: Path, number: int) -> Path:
     return folder / f"{number}.answer"
 
 
-def _answered(folder: Path, work: Callable[[Task], Any], number: int) -> str:
+def _answered(folder: Path, work: Callable[[Task], Any], number: int, witnesses: list[Witness]) -> str:
     """Inside a worker: the number and the answer of one task, which is also left on disk."""
+    if unseen := first_unseen(witnesses):
+        return json.dumps([number, {_UNSEEN: unseen, "host": host()}])
     try:
         (folder / f"{number}.begun").touch()
         answer = attempt(work, json.loads((folder / f"{number}.json").read_text()))
@@ -113,27 +146,15 @@ def attempt(work: Callable[[Task], Any], task: Task) -> Any:
         return {RAISED: {"type": type(error).__name__, "message": str(error), "where": where}}
 
 
-def _spark_errors() -> tuple[type[Exception], ...]:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    return Py4JError, PySparkException
-
-
 def _raised_in_python(error: Exception) -> bool:
     return "Traceback (most recent call last)" in str(error)
 
 
 def _is_gone(error: Exception) -> bool:
-    """Whether Spark itself has died: then every further job fails."""
-    from py4j.protocol import Py4JJavaError, Py4JNetworkError
+    """Whether Spark itself has died, or cannot be reached: then every further job fails.
+
+    Errors of its Java that are none of a job have other classes; those of a lost connection to a server, too.
+    """
     from pyspark.errors import PySparkException
 
-    return isinstance(error, Py4JNetworkError) or not isinstance(error, Py4JJavaError | PySparkException)
-
-
-def _reason(error: Exception) -> str:
-    """The last line of a worker's own traceback says more than Spark's."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    own = [line for line in lines if line.split(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
-    return f"A Spark task failed for good: {(own or lines or ['no reason given'])[-1]}"
+    return not (isinstance(error, PySparkException) or type(error).__name__ == "Py4JJavaError")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -12,10 +13,12 @@ from typing import Any
 from dovetail._storage.directory import TARGET_FAILURES, newest_manifest, open_segment
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
+from dovetail.errors import VanishedTable
 from dovetail.indexes.rows.query import RowReader
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
+from dovetail.pipeline.probe import host
 from dovetail.pipeline.reading import prepare, scan, stage_part
 from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, unreadable
 from dovetail.pipeline.staging import Slice, staged_table
@@ -24,7 +27,10 @@ Task = dict[str, Any]
 
 
 def prepare_big(task: Task) -> Any:
-    return prepare(TableFile(**task["file"]), task["slice_bytes"])
+    try:
+        return prepare(TableFile(**task["file"]), task["slice_bytes"])
+    except VanishedTable:
+        return _missing([task["file"]["table"]])
 
 
 def stage_big(task: Task) -> Any:
@@ -34,12 +40,15 @@ def stage_big(task: Task) -> Any:
         return stage_part(
             TableFile(**task["file"]), task["fingerprint"], layout, part, Path(task["staging"]), task["slice_bytes"]
         )
+    except VanishedTable:
+        return _missing([task["file"]["table"]])
     except OSError as error:
         return _target_failure(error)
 
 
 def build_group(task: Task) -> Any:
-    """Read the tables of a group and write their segment."""
+    """Read the tables of a group and write their segment, without those that are missing, which the answer names."""
+    missing: list[str] = []
 
     def sources() -> Iterator[TableSource]:
         scratch = Path(task["staging"])
@@ -47,11 +56,24 @@ def build_group(task: Task) -> Any:
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             for number, entry in enumerate(task["tables"]):
                 of_table = Path(folder, str(number))  # which few tables need: making folders takes milliseconds
-                yield _source(entry, of_table, task["slice_bytes"])
+                try:
+                    source = _source(entry, of_table, task["slice_bytes"])
+                except VanishedTable:
+                    missing.append(entry["file"]["table"])
+                    continue
+                yield source
                 if of_table.exists():
                     shutil.rmtree(of_table)
 
-    return _build(task, sources())
+    found = sources()
+    try:
+        first = next(found, None)
+    except OSError as error:
+        return _target_failure(error)
+    if first is None:
+        return _missing(missing)
+    answer = _build(task, itertools.chain([first], found))
+    return answer | _missing(missing) if missing else answer
 
 
 def merge_group(task: Task) -> Any:
@@ -91,6 +113,10 @@ def _source(entry: Task, folder: Path, slice_bytes: int) -> RawTable:
         counters = [RowCounter(**counts) for counts in entry["counters"]]
         return staged_table(file, entry["fingerprint"], Layout.from_json(entry["layout"]), slices, counters)
     return scan(file, folder, slice_bytes)
+
+
+def _missing(tables: list[str]) -> Task:
+    return {"missing": tables, "host": host()}
 
 
 def _target_failure(error: OSError) -> Any:

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from dovetail._spark.session import SparkRequest
 from support.command import dovetail
 
 
@@ -149,12 +150,20 @@ def test_settings(lake, tmp_path):
         )
 
 
-@pytest.mark.parametrize("option", [[], ["--master", "local[1]"]])
-def test_the_master_reaches_spark(lake, tmp_path, monkeypatch, option):
+@pytest.mark.parametrize("option", [[], ["--master", "local[1]"], ["--conf", "spark.a=1", "--conf", "spark.b=x=y"]])
+def test_master_and_settings_reach_spark(lake, tmp_path, monkeypatch, option):
     from dovetail.pipeline import run as pipeline
 
     seen = []
     session = pipeline.spark_session
-    monkeypatch.setattr(pipeline, "spark_session", lambda master: seen.append(master) or session(master))
+    monkeypatch.setattr(pipeline, "spark_session", lambda request: seen.append(request) or session(request))
     dovetail("index", lake, "--to", tmp_path / "idx", *option)
-    assert seen == (["local[1]"] if option else ["local[*,4]"])
+    conf = {"spark.a": "1", "spark.b": "x=y"} if "--conf" in option else {}
+    assert seen == [SparkRequest(None, "local[1]" if "--master" in option else None, conf)]
+
+
+@pytest.mark.parametrize("conf", ["spark.a", "master=local", "=x"])
+def test_a_setting_of_spark_has_a_name_and_a_value(lake, tmp_path, conf):
+    answer = dovetail("index", lake, "--to", tmp_path / "idx", "--conf", conf)
+    assert (answer.code, answer.err) == (2, f"--conf {conf!r} is not of the form spark.NAME=VALUE.\n")
+    assert not (tmp_path / "idx").exists()

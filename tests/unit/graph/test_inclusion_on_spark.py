@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +12,7 @@ from dovetail._spark import session
 from dovetail.errors import InputError, WriterConflict
 from dovetail.graph.inclusion_on_spark import blocks_of, pairs_of
 from dovetail.pipeline import tasks
-from support.pipeline import index, without_spark
+from support.pipeline import FakeEngine, index, without_spark
 
 TABLES = {
     f"t{n}.csv": "code,thing_id,note\n" + "".join(f"c{i % (n + 3)},{i * (n % 3 + 1)},n{i}\n" for i in range(n + 5))
@@ -27,9 +26,9 @@ def in_process(monkeypatch):
 
     @contextlib.contextmanager
     def local(_):
-        yield SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+        yield FakeEngine()
 
-    def run(_, folder, work, jobs):
+    def run(_, folder, work, jobs, *__):
         return [json.loads(json.dumps(work(json.loads(json.dumps(job))))) for job in jobs]
 
     monkeypatch.setattr(session, "spark_session", local)
@@ -84,5 +83,5 @@ def test_an_index_that_was_written_to_is_opened_again(lake_of, in_process, tmp_p
 
 
 def test_several_columns_are_not_spread(lake_of):
-    with pytest.raises(InputError, match="drop `master`"):
+    with pytest.raises(InputError, match="drop `spark` and `master`"):
         lake_of(TABLES).inds(nary=2, master="local[2]")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
 from dovetail.lake.listing import TableFile
+from dovetail.pipeline import plan
 from dovetail.pipeline.generation import TablePlace, without
 from dovetail.pipeline.plan import compare, group_files, read_bytes
 
@@ -21,12 +22,12 @@ def file(name: str, size: int, mark: str = "m") -> TableFile:
 def test_compare():
     files = {name: file(name, 1, mark) for name, mark in (("new", "1"), ("same", "1"), ("other", "2"))}
     indexed = {name: TablePlace("s", number, "1") for number, name in enumerate(("same", "other", "gone"))}
-    plan = compare(files, indexed)
-    assert [found.table for found in plan.new] == ["new"]
-    assert [found.table for found in plan.changed] == ["other"]
-    assert plan.gone == ["gone"]
-    assert plan.unchanged == 1
-    assert [found.table for found in plan.to_read] == ["new", "other"]
+    changes = compare(files, indexed)
+    assert [found.table for found in changes.new] == ["new"]
+    assert [found.table for found in changes.changed] == ["other"]
+    assert changes.gone == ["gone"]
+    assert changes.unchanged == 1
+    assert [found.table for found in changes.to_read] == ["new", "other"]
 
 
 def test_compressed_files_count_as_what_they_become():
@@ -48,6 +49,20 @@ def test_every_file_is_in_one_group_files(sizes, workers):
             assert sum(member.bytes for member in members) <= 3 * BIG + BIG, "about the target"
     again = group_files(list(reversed(files)), 2 * BIG, BIG, workers)
     assert sorted(map(str, again)) == sorted(map(str, groups)), "the order of the listing does not matter"
+
+
+@given(st.lists(st.integers(0, BIG), min_size=1, max_size=60))
+def test_each_file_goes_to_the_lightest_group(sizes):
+    """As if all groups were weighed anew for each file, which would take long for a million files."""
+    files = [file(f"{number}.csv", size) for number, size in enumerate(sizes)]
+    groups = group_files(files, BIG, BIG, 4)
+    plain: list[list[TableFile]] = [[] for _ in groups]
+    weights = [0] * len(groups)
+    for member in sorted(files, key=lambda one: (-one.bytes, one.table)):
+        place = weights.index(min(weights))
+        plain[place].append(member)
+        weights[place] += member.bytes + plan._FILE_COST_BYTES
+    assert groups == [sorted(members, key=lambda one: one.table) for members in plain]
 
 
 def test_few_small_files_make_one_segment_and_many_bytes_keep_all_workers_busy():

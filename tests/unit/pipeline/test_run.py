@@ -186,7 +186,7 @@ def test_the_reason_of_a_failed_task_is_the_workers_own():
         "Job aborted due to stage failure\norg.apache.spark.api.python.PythonException: Traceback (most recent call "
         'last):\n  File "x.py", line 3\nValueError: the worker said this\n\tat org.apache.spark.Something\n'
     )
-    assert tasks._reason(spark) == "A Spark task failed for good: ValueError: the worker said this"
+    assert tasks.reason_of(spark) == "A Spark task failed for good: ValueError: the worker said this"
 
 
 def make(folder, **tables):
@@ -243,9 +243,9 @@ def test_settings_that_change_no_answer_belong_to_one_run(lake, tmp_path, monkey
     seen = []
     real = jobs.SparkBuild.__init__
 
-    def init(build, session, writer, frozen, settings):
+    def init(build, engine, writer, frozen, settings, *more):
         seen.append((settings.segment_mb, settings.slice_mb, settings.memory_mb))
-        real(build, session, writer, frozen, settings)
+        real(build, engine, writer, frozen, settings, *more)
 
     monkeypatch.setattr(jobs.SparkBuild, "__init__", init)
     to = tmp_path / "idx"

