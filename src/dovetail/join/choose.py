@@ -6,11 +6,13 @@ What the values suggest is a competition of all methods (compete.py); a preferen
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.errors import InputError
+from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.compete import Judged, compete, why, why_nothing
@@ -20,6 +22,7 @@ from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, tran
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
+from dovetail.join.through import carried_by, through_keys
 from dovetail.similar.columns import choose_columns, directed_way, together
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
@@ -32,15 +35,28 @@ _NOTHING_EQUAL = "No columns have a value in common."
 Texts = dict[str, list[str | None]]
 
 
-def join_tables(left: InputTable, right: InputTable, request: JoinRequest, space: Space | None = None) -> JoinResult:
-    """Join two tables. `space` makes the vectors for `by="semantic"`."""
+def join_tables(
+    left: InputTable,
+    right: InputTable,
+    request: JoinRequest,
+    space: Space | None = None,
+    segments: Sequence[OpenSegment] | None = None,
+) -> JoinResult:
+    """Join two tables. `space` makes the vectors for `by="semantic"`, `segments` hold the lake for `by="through"`."""
     begun = time.perf_counter()
-    return replace(_Join(left, right, request, space).run(), seconds=round(time.perf_counter() - begun, 3))
+    return replace(_Join(left, right, request, space, segments).run(), seconds=round(time.perf_counter() - begun, 3))
 
 
 class _Join:
-    def __init__(self, left: InputTable, right: InputTable, request: JoinRequest, space: Space | None) -> None:
-        self.left, self.right, self.request, self.space = left, right, request, space
+    def __init__(
+        self,
+        left: InputTable,
+        right: InputTable,
+        request: JoinRequest,
+        space: Space | None,
+        segments: Sequence[OpenSegment] | None,
+    ) -> None:
+        self.left, self.right, self.request, self.space, self.segments = left, right, request, space, segments
         self._deadline = Deadline(request.seconds)
 
     def run(self) -> JoinResult:
@@ -51,6 +67,8 @@ class _Join:
             return self._semantic(on)
         if by == "similar":
             return self._similar(on)
+        if by == "through":
+            return self._through(on)
         if by == "transform":
             found = self._learned(on)
             nothing = "No transformation joins enough rows."
@@ -163,6 +181,18 @@ class _Join:
         pair, keys = found
         result = execute(self.left, self.right, keys, self.request, "semantic", _columns([pair]))
         return replace(result, why="The method was given.")
+
+    def _through(self, on: list[Pair] | None) -> JoinResult:
+        if self.segments is None:
+            raise InputError("`by='through'` needs an index: the tables of its lake carry the join.")
+        if on is not None and len(on) > 1:
+            raise InputError("`by='through'` joins on one pair of columns; `on` names several.")
+        found = through_keys(self.segments, self.left, self.right, on[0] if on else None, self._deadline)
+        if found is None or not found[2]:
+            return self._nothing("through", "No tables of the lake relate values of both.")
+        pair, keys, mapping = found
+        result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
+        return replace(result, why=carried_by(mapping), mapping=mapping)
 
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))

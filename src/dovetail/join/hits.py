@@ -21,8 +21,14 @@ from dovetail.tables.column_names import Names, column_pairs
 from dovetail.tables.input_table import InputTable, lake_table, open_table
 
 
-def join_with_lake(segments: Sequence[OpenSegment], data: Any, table: str, request: JoinRequest) -> JoinResult:
-    """Join `data` with a table of the lake; method and columns are chosen as for two files."""
+def join_with_lake(segments: Sequence[OpenSegment], data: Any, table: Any, request: JoinRequest) -> JoinResult:
+    """Join `data` with a table of the lake; method and columns are chosen as for two files.
+
+    Through other tables of the lake, the second table may be any.
+    """
+    if request.by == "through":
+        both = open_table(data, "left_table", segments), open_table(table, "right_table", segments)
+        return join_tables(*both, request, segments=segments)
     left, right = _both(segments, data, table)
     if request.by == "transform":
         hit = _transformed_hit(segments, left, right, request.on)

@@ -7,18 +7,31 @@ bridge is trusted as far as it agrees with the examples.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.tables.input_table import InputColumn
+from dovetail.tables.input_table import InputColumn, open_table
 from dovetail.through.bridges import LEAST_HELD, BridgePlace, Values, find_bridges
 from dovetail.through.lookup import Lookup, values_of
 from dovetail.through.mapping import ValueMapping, mapping_of
 
 _LEAST_RIGHT = 0.5  # of the examples that a bridge knows
+
+
+def example_columns(to: Any) -> tuple[InputColumn, InputColumn] | None:
+    """The two sides of example pairs, a dict or a list of pairs; None if `to` is something else."""
+    if isinstance(to, Mapping) and all(isinstance(value, str) for value in to.values()):
+        pairs = list(to.items())
+    elif isinstance(to, list) and to and all(isinstance(each, tuple) and len(each) == 2 for each in to):
+        pairs = to
+    else:
+        return None
+    table = open_table({"value": [str(a) for a, _ in pairs], "partner": [str(b) for _, b in pairs]}, "to")
+    return table.column("value"), table.column("partner")
 
 
 def map_by_examples(
