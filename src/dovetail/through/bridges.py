@@ -29,6 +29,8 @@ class Values:
     tokens: pa.LargeStringArray
     is_text: bool = True  # words rather than numbers and codes: they may be spelled differently
 
+    _numbers: dict[OpenSegment, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)
+
     def __len__(self) -> int:
         return len(self.tokens)
 
@@ -39,12 +41,19 @@ class Values:
 
     def places(self, segment: OpenSegment, column: int) -> Array:
         """Of each token of a column of the lake, its position among the values; -1 if it is none of them."""
-        sought = segment.tokens.find(self.tokens)
-        order = np.argsort(sought, kind="stable")
+        sought, order = self._sought(segment)
         ids = segment.tokens.set_of(column)[0].astype(np.int64)
-        place = np.minimum(np.searchsorted(sought[order], ids), len(order) - 1)
-        found: Array = np.where(sought[order][place] == ids, order[place], -1)
+        place = np.minimum(np.searchsorted(sought, ids), len(order) - 1)
+        found: Array = np.where(sought[place] == ids, order[place], -1)
         return found
+
+    def _sought(self, segment: OpenSegment) -> tuple[Array, Array]:
+        """The numbers of the values in a segment, ascending, and which value each is; looked up once."""
+        if segment not in self._numbers:
+            numbers = segment.tokens.find(self.tokens)
+            order = np.argsort(numbers, kind="stable")
+            self._numbers[segment] = numbers[order], order
+        return self._numbers[segment]
 
 
 @dataclass(frozen=True)
