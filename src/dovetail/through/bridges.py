@@ -43,6 +43,8 @@ class Values:
         """Of each token of a column of the lake, its position among the values; -1 if it is none of them."""
         sought, order = self._sought(segment)
         ids = segment.tokens.set_of(column)[0].astype(np.int64)
+        if not len(order):
+            return np.full(len(ids), -1, np.int64)
         place = np.minimum(np.searchsorted(sought, ids), len(order) - 1)
         found: Array = np.where(sought[place] == ids, order[place], -1)
         return found

@@ -40,13 +40,14 @@ class Lookup:
 
     def __init__(self, segments: Sequence[OpenSegment], left: Values, right: Values) -> None:
         self.segments, self.sides = segments, (left, right)
+        self._least = max(1, min(LEAST_HELD, len(left), len(right)))
         self._reach: dict[tuple[int, int, int, bool], Reach] = {}
         self._wanted = np.ones(len(left), bool), np.ones(len(right), bool)
         self._texts = [text_columns(segment) for segment in segments]
 
     def bridges(self, excluded: Excluded | None = None, by_spelling: bool = True) -> list[Bridge]:
         """Those that hold equal values of both sides, then those that hold similar values of one."""
-        places = self.likeliest(find_bridges(self.segments, *self.sides))
+        places = self.likeliest(find_bridges(self.segments, *self.sides, self._least))
         found = [self.read(place, False) for place in places]
         if excluded is not None:
             found = [bridge for bridge in found if not excluded(bridge)]
@@ -62,10 +63,10 @@ class Lookup:
         found[:MOST_SPELLED] = [self.read(bridge.place, True) for bridge in found[:MOST_SPELLED]]
         for side in (0, 1):
             more = places_by_words(
-                self.segments, self.sides[side], self._wanted[side], self.sides[1 - side], side, places, LEAST_HELD
+                self.segments, self.sides[side], self._wanted[side], self.sides[1 - side], side, places, self._least
             )
             read = [self.read(place, True) for place in more]
-            found += [b for b in read if len(b) >= LEAST_HELD and (excluded is None or not excluded(b))]
+            found += [b for b in read if len(b) >= self._least and (excluded is None or not excluded(b))]
         return found
 
     def _unanswered(self, bridges: Sequence[Bridge]) -> tuple[Array, Array]:

@@ -102,16 +102,16 @@ def mapping_of(
     """The likely pairs, written as in `left` and `right`."""
     order = votes.likely
     width = len(right)
-    rank = {key: place for place, key in enumerate((votes.left[order] * width + votes.right[order]).tolist())}
+    likely = votes.left[order] * width + votes.right[order]
+    rank = {key: place for place, key in enumerate(likely.tolist())}
     supporters: list[dict[str, None]] = [{} for _ in order]
     carried: Counter[int] = Counter()
     for number in np.argsort(-votes.weights, kind="stable").tolist():
         bridge = bridges[number]
         name = segments[bridge.place.segment].names[bridge.place.table]
-        for key in (bridge.left * width + bridge.right).tolist():
-            if key in rank:
-                supporters[rank[key]][name] = None
-                carried[number] += 1
+        for key in np.intersect1d(bridge.left * width + bridge.right, likely).tolist():
+            supporters[rank[key]][name] = None
+            carried[number] += 1
     others = _alternatives(votes, left, right)
     pairs = [
         ValuePair(

@@ -181,5 +181,7 @@ _COPY = 0.8  # of the pairs of two bridges that both have; arbitrary, copies are
 
 
 def _nearly_same(one: Array, other: Array) -> bool:
+    if min(len(one), len(other)) < _COPY * max(len(one), len(other)):
+        return False
     common = len(np.intersect1d(one, other, assume_unique=True))
     return common >= _COPY * (len(one) + len(other) - common)

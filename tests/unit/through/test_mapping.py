@@ -70,6 +70,13 @@ def test_examples_say_which_relation_is_meant(lake):
     assert as_dict(found) == {"Belgonia": "north", "Gaspar": "south"}
 
 
+def test_one_value_is_enough_and_none_is_no_fault(lake):
+    assert as_dict(map_columns(lake.segments, column(["Hestia"]), column(["Nordmark"]))) == {"Hestia": "Nordmark"}
+    assert not map_columns(lake.segments, column([]), column(["Nordmark"]))
+    examples = column(["Arvania", "Corvia"]), column(["Port Sable", "Santa Mira"])
+    assert not map_by_examples(lake.segments, column([]), examples)
+
+
 def test_examples_must_be_there(lake):
     with pytest.raises(InputError, match="no examples"):
         map_by_examples(lake.segments, column(CAPITALS), (column([]), column([])))
