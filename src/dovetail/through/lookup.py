@@ -30,6 +30,7 @@ from dovetail.through.votes import Votes, count_votes, series_of
 
 MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half of all tables
 MOST_SPELLED = 20  # bridges by equal values whose other values are compared by similarity; arbitrary, for time
+MOST_TEXTS = 200_000  # that are compared by similarity, of mine and of columns together; arbitrary: a few seconds
 ANSWERED = 0.5  # probability of a partner by equal values from which on no other spelling is looked for
 
 Excluded = Callable[[Bridge], bool]
@@ -41,6 +42,7 @@ class Lookup:
     def __init__(self, segments: Sequence[OpenSegment], left: Values, right: Values) -> None:
         self.segments, self.sides = segments, (left, right)
         self._least = max(1, min(LEAST_HELD, len(left), len(right)))
+        self._texts_left = MOST_TEXTS
         self._reach: dict[tuple[int, int, int, bool], Reach] = {}
         self._wanted = np.ones(len(left), bool), np.ones(len(right), bool)
         self._texts = [text_columns(segment) for segment in segments]
@@ -118,11 +120,19 @@ class Lookup:
         key = (side, place.segment, column, by_spelling)
         if key not in self._reach:
             self._reach[key] = (
-                spelled(segment, column, values, self._wanted[side], self._side(place, side, False))
+                self._spelled(segment, column, side, self._side(place, side, False))
                 if by_spelling
                 else Reach.equal(values.places(segment, column))
             )
         return self._reach[key]
+
+    def _spelled(self, segment: OpenSegment, column: int, side: int, equal: Reach) -> Reach:
+        """As long as not too many texts were compared."""
+        texts = int(self._wanted[side].sum()) + len(equal.places)
+        if texts > self._texts_left:
+            return equal
+        self._texts_left -= texts
+        return spelled(segment, column, self.sides[side], self._wanted[side], equal)
 
 
 def values_of(column: InputColumn) -> Values:

@@ -21,7 +21,6 @@ from dovetail.similar.matching import best_keys
 from dovetail.through.bridges import BridgePlace, Reach, Values, equal_pairs, series_name, text_columns
 
 LEAST_PROBABILITY = 0.5  # that two spellings mean the same
-MOST_COMPARED = 20_000  # values of mine, and of a column; arbitrary, for time
 MOST_COLUMNS = 30  # that are compared by similarity; arbitrary, for time
 MOST_OF_SERIES = 2  # tables with the same columns in one folder; arbitrary, more tell little new
 LEAST_WORDS = 0.02  # of the values' words, by weight, that a column has
@@ -32,7 +31,7 @@ def spelled(segment: OpenSegment, column: int, values: Values, wanted: Array, eq
     here = np.zeros(len(values) + 1, bool)
     here[equal.places] = True  # the last place is for tokens that are no value: -1
     missing = np.flatnonzero(wanted & ~here[:-1])
-    if not 0 < len(missing) <= MOST_COMPARED or len(equal.places) > MOST_COMPARED:
+    if not len(missing):
         return equal
     keys: list[str] = segment.tokens.tokens(segment.tokens.set_of(column)[0]).to_pylist()
     forth = best_keys([values.texts[place] for place in missing.tolist()], keys)
