@@ -30,7 +30,8 @@ from dovetail.through.votes import Votes, count_votes, series_of
 
 MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half of all tables
 MOST_SPELLED = 20  # bridges by equal values whose other values are compared by similarity; arbitrary, for time
-MOST_TEXTS = 200_000  # that are compared by similarity, of mine and of columns together; arbitrary: a few seconds
+MOST_TEXTS = 300_000  # that are compared by similarity, of mine and of columns together; arbitrary: a few seconds
+OF_MINE = 5  # as many texts of a column take the time of one of mine, which is compared with several candidates
 ANSWERED = 0.5  # probability of a partner by equal values from which on no other spelling is looked for
 
 Excluded = Callable[[Bridge], bool]
@@ -128,7 +129,7 @@ class Lookup:
 
     def _spelled(self, segment: OpenSegment, column: int, side: int, equal: Reach) -> Reach:
         """As long as not too many texts were compared."""
-        texts = int(self._wanted[side].sum()) + len(equal.places)
+        texts = OF_MINE * int(self._wanted[side].sum()) + len(equal.places)
         if texts > self._texts_left:
             return equal
         self._texts_left -= texts
