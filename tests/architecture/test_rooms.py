@@ -25,6 +25,7 @@ LEVELS = (
     ("transform",),
     ("similar",),
     ("evidence",),
+    ("through",),
     ("search",),
     ("join", "graph"),
     ("api",),

@@ -71,6 +71,13 @@ def keyed_files(folder: Path) -> list[Path]:
     return [folder / f"keyed-{name}.csv" for name in tables]
 
 
+def states(folder: Path) -> list[Path]:
+    tables = {"names": "name\nAlabama\nAlaska\nArizona\nArkansas\n", "seats": "seat\nPhoenix\nJuneau\nMontgomery\n"}
+    for name, text in tables.items():
+        (folder / f"state-{name}.csv").write_text(text)
+    return [folder / f"state-{name}.csv" for name in tables]
+
+
 def after_a_transformation(folder: Path) -> Any:
     folder.mkdir()
     name, _ = two_files(folder)
@@ -93,6 +100,7 @@ def joins(folder: Path, index: Path) -> dict[str, Any]:
         "index": flights,
         "index, similar": (*flights, "--by", "similar", "--on", "tailnum"),
         "index, semantic": (*flights, "--by", "semantic", "--on", "tailnum"),
+        "index, through": (*states(folder), "--by", "through", "--index", index),
     }
     return {name: dovetail("join", *arguments, "--json").json for name, arguments in asked.items()}
 
@@ -120,6 +128,18 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             ).json,
             "dovetail join": joins(folder, index),
             "dovetail join --master": SparkJoin((("id", "a"),), "inner", 2, 3, 2, 2, 2, "out.parquet").report,
+            "dovetail map": dovetail(
+                "map",
+                "geo/us-states.csv",
+                "name",
+                "--to",
+                "geo/us-states.csv",
+                "--to-column",
+                "capital_tz",
+                "--index",
+                index,
+                "--json",
+            ).json,
             "dovetail predicates": dovetail("predicates", *keyed_files(folder), "--json").json,
             "dovetail inds": dovetail("inds", index, "--json").json,
             "dovetail keys": dovetail("keys", index, "--json").json,

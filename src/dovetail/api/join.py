@@ -36,6 +36,7 @@ def join(
     seconds: float = SECONDS,
     max_rows: int = MAX_ROWS,
     max_growth: float = MAX_GROWTH,
+    index: str | Path | None = None,
 ) -> JoinResult:
     """Join two tables or more (paths, frames or dicts of columns), on columns that are named or found.
 
@@ -45,7 +46,9 @@ def join(
     do the same. Without them, equal columns, transformations and similar values compete: the join that a person
     would most likely accept is made, or none if all are more likely wrong than right; `probability` says how likely it
     is, `runners_up` what else was considered. `prefer` chooses the equal columns by a property of the joined rows.
-    `by` restricts it to one method: `"equal"`, `"transform"`, `"similar"`, `"semantic"`, or a `Transformation`.
+    `by` restricts it to one method: `"equal"`, `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a
+    `Transformation`. With `by="through"`, values join that stand together in rows of other tables, those of the lake of
+    `index`; the result's `mapping` says which, how likely, and by which tables.
 
     With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
     `min_similarity` (0 to 1, also with `"semantic"`) joins each value with its most similar one, if it is at least that
@@ -61,7 +64,13 @@ def join(
         seconds, max_rows, max_growth,
     )  # fmt: skip
     tables = _tables(left, right, *more)
-    return join_many(tables, request) if more else join_tables(tables[0], tables[1], request)
+    if more:
+        return join_many(tables, request)
+    if index is None or by != "through":
+        return join_tables(tables[0], tables[1], request)
+    from dovetail.api.lake import Lake
+
+    return join_tables(tables[0], tables[1], request, segments=Lake(index).segments)
 
 
 def predicates(*tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:

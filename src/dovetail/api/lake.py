@@ -30,7 +30,7 @@ from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, paired
-from dovetail.tables.input_table import lake_table, open_table
+from dovetail.tables.input_table import lake_table, only_column, open_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from dovetail.indexes.verify import Verification
     from dovetail.join.best_predicate.predicates import Predicates
     from dovetail.join.result import JoinResult
+    from dovetail.through.mapping import ValueMapping
     from dovetail.transform.transformation import Transformation
 
 
@@ -117,7 +118,7 @@ class Lake:
     def join(
         self,
         data: Any,
-        table: str | Hit | None = None,
+        table: Any = None,
         on: Names | None = None,
         how: str = "inner",
         *,
@@ -137,9 +138,9 @@ class Lake:
     ) -> JoinResult:
         """Join `data` with a table of the lake. The options are those of `dovetail.join`.
 
-        `table` is a table's name or a hit; `lake.join(hit)` joins the data that was searched with. A hit joins on what
-        the search found, unless `on`, `by` or `prefer` is given. Returns a `JoinResult`: `.frame` is the kind of frame
-        that `data` is, `.table` an Arrow table of text.
+        `table` is a table's name or a hit, or with `by="through"` any other table; `lake.join(hit)` joins the data that
+        was searched with. A hit joins on what the search found, unless `on`, `by` or `prefer` is given. Returns a
+        `JoinResult`: `.frame` is the kind of frame that `data` is, `.table` an Arrow table of text.
         """
         from dovetail.join.hits import join_hit, join_with_lake
 
@@ -193,6 +194,23 @@ class Lake:
     def _decided(self) -> Decisions:
         """What was decided so far: read for each question, so that a decision counts at once."""
         return Decisions(read_decisions(self._snapshot.path))
+
+    def map(self, values: Any, to: Any, *, column: str | None = None) -> ValueMapping:
+        """The value that belongs to each of `values`, by what tables of the lake have in one row.
+
+        `to` has the values to choose from, or examples: a dict or a list of pairs, such as `{"Japan": "Tokyo"}`. Then
+        the partners come from the lake, as normalised values. `values` is a list, or a path or a frame of one column or
+        with the name of one in `column`. Returns pairs with support, probability and the tables that say so; values
+        that no table relates are left out.
+        """
+        from dovetail.through.examples import example_columns, map_by_examples
+        from dovetail.through.lookup import map_columns
+
+        mine = only_column(open_table(values, "values", self.segments), column)
+        examples = example_columns(to)
+        if examples is not None:
+            return map_by_examples(self.segments, mine, examples)
+        return map_columns(self.segments, mine, only_column(open_table(to, "to", self.segments), None))
 
     def _join_hit(self, hit: Hit, data: Any, how: str, first: int | None = None) -> JoinResult:
         from dovetail.join.hits import join_hit

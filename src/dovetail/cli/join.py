@@ -19,6 +19,7 @@ from dovetail.errors import InputError
 from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.request import ALIASES, KINDS, MAX_GROWTH, MAX_ROWS, METHODS, SECONDS, SUFFIX, VALIDATIONS
 from dovetail.join.result import JoinResult
+from dovetail.through.mapping import ValueMapping
 from dovetail.transform.transformation import Transformation
 
 
@@ -61,6 +62,11 @@ from dovetail.transform.transformation import Transformation
     type=click.Path(path_type=Path),
     help="Write the joined pairs of row numbers (from 0) with similarity and origin, as CSV.",
 )
+@click.option(
+    "--mapping",
+    type=click.Path(path_type=Path),
+    help="With --by through: write the pairs of values with support, probability and tables to a file.",
+)
 @click.option("--save", type=click.Path(path_type=Path), help="Save the learned transformation as JSON.")
 @click.option("--program", type=click.Path(path_type=Path), help="Join by a transformation that was saved with --save.")
 @click.option("--explain", is_flag=True, help="Show the transformation in Python and SQL, and the join in SQL.")
@@ -82,6 +88,7 @@ def join_command(
     right_on: str | None,
     how: str,
     pairs: Path | None,
+    mapping: Path | None,
     save: Path | None,
     program: Path | None,
     explain: bool,
@@ -99,13 +106,15 @@ def join_command(
 
     Without --on and --by, the values decide: on columns with equal values; if none are convincing, on a transformation
     of one table's columns into the key of the other (Auto-Join), with similar values for the remaining rows; or on
-    similar values alone. More than two tables are joined on equal values. The exit code is 1 if nothing joins.
+    similar values alone. With --by through, values join that stand together in rows of other tables of the index, as
+    countries and capitals do. More than two tables are joined on equal values. The exit code is 1 if nothing joins.
 
     \b
     Example:
       dovetail join people.csv orders.csv --how outer -o out.parquet
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
       dovetail join presidents.csv approval.csv --explain --save program.json
+      dovetail join countries.csv capitals.csv --by through --index ./idx --mapping mapping.csv
       cat people.csv | dovetail join - orders.csv --csv > out.csv
     """
     to_standard_output = as_csv or as_lines or (output is not None and str(output) == STANDARD)
@@ -119,8 +128,10 @@ def join_command(
     for path in (pairs, save):
         if path:
             check_place(path)
-    if output:
-        check_output(output, (left, right, *more))
+    if mapping and options["by"] != "through":
+        raise InputError("--mapping needs --by through.")
+    for path in filter(None, (output, mapping)):
+        check_output(path, (left, right, *more))
     options["by"] = Transformation.load(program) if program else options["by"]
     options["equal"] = _pair(options["equal"])
     options |= {"on": on, "left_on": _names(left_on), "right_on": _names(right_on), "how": how}
@@ -130,6 +141,8 @@ def join_command(
             joined = _joined(index, tables, options)
         if save:
             _save(joined, save)
+        if mapping:
+            write_table((joined.mapping or ValueMapping()).to_arrow(), mapping)
         if pairs:
             with whole_file(pairs) as draft:
                 write_csv(joined.pairs, str(draft))
@@ -145,14 +158,15 @@ def join_command(
         click.echo("\n".join(report_lines(joined, explain)))
         if output:
             click.echo(f"Written: {output}")
-        elif not (pairs or explain) and joined.rows:
+        elif not (pairs or mapping or explain) and joined.rows:
             print_table(*joined.shown())
         return found
 
 
 def _joined(index: Path | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
     """With the lake's table if there is an index and RIGHT is not a file: DOVETAIL_INDEX may be set at any time."""
-    if index is None or (len(tables) == 2 and Path(tables[1]).is_file()):
+    through = options["by"] == "through"
+    if index is None or (len(tables) == 2 and Path(tables[1]).is_file() and not through):
         return join(*tables, **options)
     from dovetail.api.lake import Lake
 

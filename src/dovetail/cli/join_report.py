@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.join.result import JoinResult
+from dovetail.through.mapping import ValueMapping
 from dovetail.transform.explain import explained
 
+_TABLES, _DISPUTED = 5, 3  # that are shown of a join through the lake
 _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 
 
@@ -19,6 +21,8 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     if joined.steps:
         yield from _step_lines(joined)
         return
+    if joined.mapping is not None:
+        yield from _bridge_lines(joined.mapping, explain)
     if joined.transformation:
         yield from _program_lines(joined, explain)
     for side, values in (("left", joined.unmatched_left), ("right", joined.unmatched_right)):
@@ -27,6 +31,18 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     yield from _runner_up_lines(joined, "Less likely")
     if explain:
         yield f"SQL:\n{joined.sql or 'No short query gives the same rows.'}"
+
+
+def _bridge_lines(mapping: ValueMapping, explain: bool) -> Iterator[str]:
+    for table in mapping.tables[: None if explain else _TABLES]:
+        columns = f"{table.left_column} = {table.right_column}"
+        yield f"  {table.table}, {columns}: {table.pairs:,} of {len(mapping):,} pairs, weight {table.weight:.2f}"
+    disputed = sorted((pair for pair in mapping if pair.alternatives), key=lambda pair: pair.probability)
+    for pair in disputed[: None if explain else _DISPUTED]:
+        value, partner, probability = pair.alternatives[0]
+        yield f"Least certain: {pair.value} = {pair.partner} ({pair.probability:.0%}), or {value} = {partner}" + (
+            f" ({probability:.0%})"
+        )
 
 
 def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:

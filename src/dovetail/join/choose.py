@@ -6,12 +6,14 @@ What the values suggest is a competition of all methods (compete.py); a preferen
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.catalog.decisions import NO_DECISIONS, Decision, TableDecisions
 from dovetail.errors import InputError
+from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
@@ -21,6 +23,7 @@ from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, tran
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
+from dovetail.join.through import carried_by, through_keys
 from dovetail.similar.columns import choose_columns, directed_way, together
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
@@ -39,10 +42,15 @@ def join_tables(
     request: JoinRequest,
     space: Space | None = None,
     decisions: TableDecisions = NO_DECISIONS,
+    segments: Sequence[OpenSegment] | None = None,
 ) -> JoinResult:
-    """Join two tables. `space` makes the vectors for `by="semantic"`; `decisions` are those about the two tables."""
+    """Join two tables.
+
+    `space` makes the vectors for `by="semantic"`, `segments` hold the lake for `by="through"`; `decisions` are those
+    about the two tables.
+    """
     begun = time.perf_counter()
-    result = _Join(left, right, request, space, decisions).decided()
+    result = _Join(left, right, request, space, decisions, segments).decided()
     return replace(result, seconds=round(time.perf_counter() - begun, 3))
 
 
@@ -54,8 +62,9 @@ class _Join:
         request: JoinRequest,
         space: Space | None,
         decisions: TableDecisions = NO_DECISIONS,
+        segments: Sequence[OpenSegment] | None = None,
     ) -> None:
-        self.left, self.right, self.request, self.space = left, right, request, space
+        self.left, self.right, self.request, self.space, self.segments = left, right, request, space, segments
         self.decisions = decisions
         self._deadline = Deadline(request.seconds)
 
@@ -75,7 +84,7 @@ class _Join:
     def _has(self, decision: Decision) -> bool:
         """Whether the tables have the columns of a decision, and the method takes as many."""
         pairs = ((self.left.names, decision.left_columns), (self.right.names, decision.right_columns))
-        few_enough = self.request.by != "semantic" or len(decision.left_columns) == 1
+        few_enough = self.request.by not in ("semantic", "through") or len(decision.left_columns) == 1
         return few_enough and all(set(asked) <= set(names) for names, asked in pairs)
 
     def _accepted(self, decisions: list[Decision]) -> JoinResult:
@@ -85,7 +94,7 @@ class _Join:
             options = [(self._best_on(each), each) for each in decisions]
             best, decision = max(options, key=lambda option: option[0].probability if option[0] else 0.0)
         asked = replace(self.request, on=list(zip(decision.left_columns, decision.right_columns, strict=True)))
-        join = _Join(self.left, self.right, asked, self.space)
+        join = _Join(self.left, self.right, asked, self.space, segments=self.segments)
         result = join._made(best) if best else join.run()
         if not len(result.matches.left):
             return replace(result, why=f"{decision.condition} has no match, though it joins, {decision.sentence}.")
@@ -106,6 +115,8 @@ class _Join:
             return self._semantic(on)
         if by == "similar":
             return self._similar(on)
+        if by == "through":
+            return self._through(on)
         if by == "transform":
             found = self._learned(on)
             nothing = "No transformation joins enough rows."
@@ -231,6 +242,18 @@ class _Join:
         pair, keys = found
         result = execute(self.left, self.right, keys, self.request, "semantic", _columns([pair]))
         return replace(result, why="The method was given.")
+
+    def _through(self, on: list[Pair] | None) -> JoinResult:
+        if self.segments is None:
+            raise InputError("`by='through'` needs an index: the tables of its lake carry the join.")
+        if on is not None and len(on) > 1:
+            raise InputError("`by='through'` joins on one pair of columns; `on` names several.")
+        found = through_keys(self.segments, self.left, self.right, on[0] if on else None, self._deadline)
+        if found is None or not found[2]:
+            return self._nothing("through", "No tables of the lake relate values of both.")
+        pair, keys, mapping = found
+        result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
+        return replace(result, why=carried_by(mapping), mapping=mapping)
 
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))

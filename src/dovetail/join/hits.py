@@ -23,9 +23,16 @@ from dovetail.tables.input_table import InputTable, lake_table, open_table
 
 
 def join_with_lake(
-    segments: Sequence[OpenSegment], data: Any, table: str, request: JoinRequest, decisions: Decisions
+    segments: Sequence[OpenSegment], data: Any, table: Any, request: JoinRequest, decisions: Decisions
 ) -> JoinResult:
-    """Join `data` with a table of the lake; method and columns are chosen as for two files, or as people decided."""
+    """Join `data` with a table of the lake; method and columns are chosen as for two files, or as people decided.
+
+    Through other tables of the lake, the second table may be any.
+    """
+    if request.by == "through":
+        left, right = open_table(data, "left_table", segments), open_table(table, "right_table", segments)
+        decided = decisions.between(left.id, right.id)
+        return join_tables(left, right, request, decisions=decided, segments=segments)
     left, right = _both(segments, data, table)
     decided = decisions.between(left.id, right.id)
     if request.by == "transform" and not (decided.accepted and request.on is None):

@@ -24,9 +24,9 @@ from dovetail.tables.input_table import InputColumn, InputTable
 from dovetail.transform.program import made_by
 from dovetail.transform.transformation import Transformation
 
-ORIGINS = ("equal", "transformed", "similar")
+ORIGINS = ("equal", "transformed", "similar", "through")
 """Why two rows join."""
-EQUAL, TRANSFORMED, SIMILAR = range(len(ORIGINS))
+EQUAL, TRANSFORMED, SIMILAR, THROUGH = range(len(ORIGINS))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dovetail.tables.column_names import Names
 if TYPE_CHECKING:
     from dovetail.transform.transformation import Transformation
 
-METHODS = ("equal", "transform", "similar", "semantic")
+METHODS = ("equal", "transform", "similar", "semantic", "through")
 KINDS = ("inner", "left", "right", "outer", "semi", "anti")
 ALIASES = {"full": "outer"}
 VALIDATIONS = {

@@ -15,12 +15,13 @@ from dovetail._text import table_lines
 from dovetail._types import Array
 from dovetail.join.compete import Judged
 from dovetail.join.kernels import with_unmatched
-from dovetail.join.keys import EQUAL, ORIGINS, SIMILAR, TRANSFORMED
+from dovetail.join.keys import EQUAL, ORIGINS, SIMILAR, THROUGH, TRANSFORMED
 from dovetail.join.request import SUFFIX
 from dovetail.join.sql import join_sql, result_names
 from dovetail.results import html_table
 from dovetail.tables.frames import like, typed
 from dovetail.tables.input_table import InputTable
+from dovetail.through.mapping import ValueMapping
 from dovetail.transform.explain import explained
 from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation
@@ -30,6 +31,7 @@ _METHODS = {
     "transform": "after a transformation",
     "similar": "similar values",
     "semantic": "similar spelling or meaning",
+    "through": "through other tables of the lake",
 }
 _SAMPLE = 5  # unmatched values, and least similar pairs, that are shown
 _INDICATOR = ("similarity", "origin")
@@ -57,13 +59,14 @@ class JoinResult:
     matches: Matches
     columns: tuple[tuple[str, ...], tuple[str, ...]]  # of the left and of the right table, that decided
     how: str
-    by: str  # the method: equal, transform, similar or semantic
+    by: str  # the method: equal, transform, similar, semantic or through
     matched: tuple[int, int]  # rows of either table with a match
     why: str = ""
     probability: float | None = None  # that a person would accept it; None if the columns or the method were named
     decided: str | None = None  # when a person decided that these columns join
     runners_up: tuple[Judged, ...] = ()  # other ways to join, and how likely they are
     transformation: Transformation | None = None  # learned or given; None for other methods
+    mapping: ValueMapping | None = None  # of values, by tables of the lake; None for other methods
     prefer: str | None = None
     score: float | None = None  # of the columns, by the preference
     complete: bool = True  # False if the search for columns ran out of time
@@ -103,7 +106,10 @@ class JoinResult:
 
     @property
     def pairs(self) -> pa.Table:
-        """The row numbers of each joined pair, from 0, with similarity and origin (equal, transformed, similar)."""
+        """The row numbers of each joined pair, from 0, with similarity and origin (a name of ORIGINS).
+
+        The similarity of values that join through the lake is the probability that they belong together.
+        """
         number = len(self.matches.left)
         similarity = np.ones(number) if self.matches.similarity is None else self.matches.similarity
         origin = np.zeros(number, np.int8) if self.matches.origin is None else self.matches.origin
@@ -244,6 +250,7 @@ class JoinResult:
             "equal_pairs": self.pairs_by(EQUAL),
             "transformed_pairs": self.pairs_by(TRANSFORMED),
             "similar_pairs": self.pairs_by(SIMILAR),
+            "through_pairs": self.pairs_by(THROUGH),
             "cardinality": self.cardinality,
             "left_rows": self.left.rows,
             "right_rows": self.right.rows,
@@ -261,6 +268,7 @@ class JoinResult:
             "complete": self.complete,
             "transformed": self.transformed,
             "programs": programs,
+            "bridges": [] if self.mapping is None else self.mapping.tables.to_dicts(),
             "key": key.words if key else None,
             "sql": self.sql,
             "order": list(self.order),

@@ -138,6 +138,13 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
     return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
 
 
+def only_column(table: InputTable, name: str | None) -> InputColumn:
+    """The column of this name; without a name, the table must have one column only."""
+    if name is None and len(table.names) != 1:
+        raise InputError(f"{table.name} has {len(table.names)} columns; name one: {', '.join(table.names)}.")
+    return table.column(table.names[0] if name is None else name)
+
+
 def lake_table(segment: OpenSegment, number: int) -> InputTable:
     """A table of the lake: tokens come from the index, text from its file, which must be as it was indexed."""
     record = segment.catalog.table(number)

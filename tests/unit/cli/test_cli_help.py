@@ -51,6 +51,7 @@ def test_commands_are_listed_in_the_order_of_use():
         "index",
         "search",
         "join",
+        "map",
         "predicates",
         "inds",
         "keys",

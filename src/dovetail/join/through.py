@@ -1,0 +1,89 @@
+"""Joins through the lake: rows join whose values stand together in rows of other tables.
+
+Each value of one of the two columns has one partner at most (through/votes.py), whose number it takes as its key.
+Several values may have the same partner: so a continent joins all of its countries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dovetail._deadline import Deadline
+from dovetail._types import Array
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.join.keys import THROUGH, JoinKeys
+from dovetail.tables.column_names import Pair
+from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.through.bridges import Values
+from dovetail.through.lookup import Lookup, map_columns, values_of
+from dovetail.through.mapping import ValueMapping
+
+_TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
+_SHOWN = 3  # tables that a sentence names
+
+
+def through_keys(
+    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, on: Pair | None, deadline: Deadline
+) -> tuple[Pair, JoinKeys, ValueMapping] | None:
+    """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both."""
+    pair = on or _likely_columns(segments, left, right, deadline)
+    if pair is None:
+        return None
+    mine, theirs = left.column(pair[0]), right.column(pair[1])
+    mapping = map_columns(segments, mine, theirs)
+    return pair, keys_of(mapping, mine, theirs), mapping
+
+
+def keys_of(mapping: ValueMapping, left: InputColumn, right: InputColumn) -> JoinKeys:
+    source, target = (right, left) if mapping.reversed else (left, right)
+    values, partners = mapping.places[::-1] if mapping.reversed else mapping.places
+    key_of, probability = np.full(source.size + 1, -1, np.int64), np.zeros(source.size + 1)
+    key_of[values] = partners
+    probability[values] = [pair.probability for pair in mapping]
+    codes = source.codes()
+    found, origin = key_of[codes], np.full(len(codes), THROUGH, np.int8)
+    likely: Array = probability[codes]
+    one, other = (target.codes(), found) if mapping.reversed else (found, target.codes())
+    return JoinKeys(one, other, target.size, int(mapping.reversed), origin, likely, likely)
+
+
+def carried_by(mapping: ValueMapping) -> str:
+    """One sentence: which tables of the lake carry the mapping."""
+    names = list(dict.fromkeys(table.table for table in mapping.tables))
+    if len(names) == 1:
+        return f"{names[0]} holds both columns."
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f"{len(names):,} tables of the lake hold both columns: {', '.join(names[:_SHOWN])}{more}."
+
+
+def _likely_columns(
+    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, deadline: Deadline
+) -> Pair | None:
+    """The pair of columns of which the lake relates the greatest share of a sample of the values."""
+    best, found = 0.0, None
+    for mine in left.columns:
+        for theirs in right.columns:
+            if deadline.is_over or not (mine.is_text or theirs.is_text):
+                continue
+            share = _related(segments, _sample(mine), _sample(theirs))
+            if share > best:
+                best, found = share, (mine.name, theirs.name)
+    return found
+
+
+def _related(segments: Sequence[OpenSegment], left: Values, right: Values) -> float:
+    lookup = Lookup(segments, left, right)
+    bridges = lookup.bridges(by_spelling=False)
+    if not bridges:
+        return 0.0
+    votes = lookup.votes(bridges)
+    likely = votes.probability[votes.likely]
+    return float(likely.sum()) / len(right if votes.reversed else left)
+
+
+def _sample(column: InputColumn) -> Values:
+    values = values_of(column)
+    step = -(-len(values) // _TRIED) or 1
+    return Values(values.tokens.take(np.arange(len(values))[::step]), values.is_text)

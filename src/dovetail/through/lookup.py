@@ -1,0 +1,155 @@
+"""Which values of two columns belong together, by what the tables of the lake say.
+
+SEMA-JOIN (He, Ganjam and Chu, VLDB 2015, doi:10.14778/2824032.2824036) joins columns by how often their values stand in
+one row of a crawl of the web; DataXFormer asks which tables answer an example. Here the bridges of the lake vote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dovetail._types import Array
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.tables.input_table import InputColumn
+from dovetail.through.bridges import (
+    LEAST_HELD,
+    Bridge,
+    BridgePlace,
+    Reach,
+    Values,
+    find_bridges,
+    read_bridge,
+    series_name,
+    text_columns,
+)  # fmt: skip
+from dovetail.through.mapping import ValueMapping, mapping_of
+from dovetail.through.spelling import places_by_words, spelled
+from dovetail.through.votes import Votes, count_votes, series_of
+
+MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half of all tables
+MOST_SPELLED = 20  # bridges by equal values whose other values are compared by similarity; arbitrary, for time
+MOST_TEXTS = 300_000  # that are compared by similarity, of mine and of columns together; arbitrary: a few seconds
+OF_MINE = 5  # as many texts of a column take the time of one of mine, which is compared with several candidates
+ANSWERED = 0.5  # probability of a partner by equal values from which on no other spelling is looked for
+
+Excluded = Callable[[Bridge], bool]
+
+
+class Lookup:
+    """One question: two columns, and the bridges between them."""
+
+    def __init__(self, segments: Sequence[OpenSegment], left: Values, right: Values) -> None:
+        self.segments, self.sides = segments, (left, right)
+        self._least = max(1, min(LEAST_HELD, len(left), len(right)))
+        self._texts_left = MOST_TEXTS
+        self._reach: dict[tuple[int, int, int, bool], Reach] = {}
+        self._wanted = np.ones(len(left), bool), np.ones(len(right), bool)
+        self._texts = [text_columns(segment) for segment in segments]
+
+    def bridges(self, excluded: Excluded | None = None, by_spelling: bool = True) -> list[Bridge]:
+        """Those that hold equal values of both sides, then those that hold similar values of one."""
+        places = self.likeliest(find_bridges(self.segments, *self.sides, self._least))
+        found = [self.read(place, False) for place in places]
+        if excluded is not None:
+            found = [bridge for bridge in found if not excluded(bridge)]
+        found = [bridge for bridge in found if len(bridge)]
+        return self._with_spelled(found, places, excluded) if by_spelling else found
+
+    def _with_spelled(self, found: list[Bridge], places: list[BridgePlace], excluded: Excluded | None) -> list[Bridge]:
+        """With what similar spelling adds for values that have no likely partner yet."""
+        self._wanted = self._unanswered(found)
+        if not self._wanted[0].any() or not self._wanted[1].any():
+            return found
+        found.sort(key=lambda bridge: -_clarity(bridge))
+        found[:MOST_SPELLED] = [self.read(bridge.place, True) for bridge in found[:MOST_SPELLED]]
+        for side in (0, 1):
+            more = places_by_words(
+                self.segments, self.sides[side], self._wanted[side], self.sides[1 - side], side, places, self._least
+            )
+            read = [self.read(place, True) for place in more]
+            found += [b for b in read if len(b) >= self._least and (excluded is None or not excluded(b))]
+        return found
+
+    def _unanswered(self, bridges: Sequence[Bridge]) -> tuple[Array, Array]:
+        """Which values of either side equal values leave without a likely partner.
+
+        On the side whose values may have several partners, all are wanted as long as the other side lacks any.
+        """
+        wanted = tuple(np.ones(len(side), bool) for side in self.sides)
+        if bridges:
+            votes = self.votes(bridges)
+            likely = votes.probability >= ANSWERED
+            one = int(votes.reversed)
+            wanted[one][(votes.left, votes.right)[one][likely]] = False
+            if not wanted[one].any():
+                wanted[1 - one][:] = False
+        return wanted[0], wanted[1]
+
+    def votes(
+        self, bridges: Sequence[Bridge], trust: Array | None = None, directions: Sequence[bool] = (False, True)
+    ) -> Votes:
+        names = [series_name(self.segments[bridge.place.segment], bridge.place) for bridge in bridges]
+        numeric = np.array([not all(self._is_text(bridge.place)) for bridge in bridges])
+        sizes = len(self.sides[0]), len(self.sides[1])
+        return count_votes(bridges, series_of(names, bridges, sizes[1]), numeric, sizes, trust, directions)
+
+    def likeliest(self, places: list[BridgePlace]) -> list[BridgePlace]:
+        """The bridges whose columns are most similar to the two sides, as sets."""
+        if len(places) <= MOST_READ:
+            return places
+        sizes = [segment.tokens.set_sizes() for segment in self.segments]
+
+        def similarity(place: BridgePlace) -> float:
+            here, there = (int(sizes[place.segment][column]) for column in place.columns)
+            return (place.held[0] * place.held[1]) ** 2 / (here * there)
+
+        return sorted(places, key=similarity, reverse=True)[:MOST_READ]
+
+    def _is_text(self, place: BridgePlace) -> list[bool]:
+        return [bool(self._texts[place.segment][column]) for column in place.columns]
+
+    def read(self, place: BridgePlace, by_spelling: bool = False) -> Bridge:
+        return read_bridge(
+            self.segments[place.segment], place, self._side(place, 0, by_spelling), self._side(place, 1, by_spelling)
+        )
+
+    def _side(self, place: BridgePlace, side: int, by_spelling: bool) -> Reach:
+        segment, values, column = self.segments[place.segment], self.sides[side], place.columns[side]
+        by_spelling = by_spelling and values.is_text and bool(self._texts[place.segment][column])
+        key = (side, place.segment, column, by_spelling)
+        if key not in self._reach:
+            self._reach[key] = (
+                self._spelled(segment, column, side, self._side(place, side, False))
+                if by_spelling
+                else Reach.equal(values.places(segment, column))
+            )
+        return self._reach[key]
+
+    def _spelled(self, segment: OpenSegment, column: int, side: int, equal: Reach) -> Reach:
+        """As long as not too many texts were compared."""
+        texts = OF_MINE * int(self._wanted[side].sum()) + len(equal.places)
+        if texts > self._texts_left:
+            return equal
+        self._texts_left -= texts
+        return spelled(segment, column, self.sides[side], self._wanted[side], equal)
+
+
+def values_of(column: InputColumn) -> Values:
+    return Values(column.tokens, column.is_text and not column.has_codes)
+
+
+def _clarity(bridge: Bridge) -> float:
+    """How many values have one clear partner."""
+    ways = ((bridge.fan_out, bridge.known[0]), (bridge.fan_in, bridge.known[1]))
+    return len(bridge) * max(float((1 / fans).sum()) / max(1, len(known)) for fans, known in ways)
+
+
+def map_columns(segments: Sequence[OpenSegment], left: InputColumn, right: InputColumn) -> ValueMapping:
+    """The likely pairs of the values of two columns; none if no table of the lake holds both."""
+    lookup = Lookup(segments, values_of(left), values_of(right))
+    bridges = lookup.bridges()
+    if not bridges:
+        return ValueMapping()
+    return mapping_of(segments, bridges, lookup.votes(bridges), left.written.to_pylist(), right.written.to_pylist())

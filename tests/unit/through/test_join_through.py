@@ -1,0 +1,115 @@
+"""`by="through"` in Python and on the command line, and `map`."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pandas as pd
+import pytest
+
+import dovetail
+from dovetail.errors import InputError
+from support.command import dovetail as command
+from unit.through.conftest import CAPITALS, PARTS
+
+LEFT = {"id": [str(n) for n in range(8)], "country": list(CAPITALS)}
+RIGHT = {"city": list(reversed(CAPITALS.values())), "people": [str(1000 + 7 * n) for n in range(8)]}
+
+
+def joined(result):
+    return dict(zip(result.table["country"].to_pylist(), result.table["city"].to_pylist(), strict=True))
+
+
+def test_two_tables_without_a_common_value_join_through_the_lake(lake, lake_folder):
+    result = lake.join(LEFT, RIGHT, by="through")
+    assert joined(result) == CAPITALS
+    assert result.on == (("country", "city"),)
+    assert result.report["through_pairs"] == 8
+    assert "atlas/capitals.csv" in [bridge["table"] for bridge in result.report["bridges"]]
+    assert "tables of the lake" in result.why
+    same = dovetail.join(LEFT, RIGHT, by="through", on="country=city", index=lake_folder / "idx")
+    assert joined(same) == CAPITALS
+
+
+def test_kinds_of_join_hold_through_the_lake(lake):
+    left = {"country": [*list(CAPITALS)[:3], "Nowhere", None]}
+    right = {"city": [*list(CAPITALS.values())[1:4], "Atlantis"]}
+    result = lake.join(left, right, by="through", on="country=city", how="outer")
+    rows = list(zip(result.table["country"].to_pylist(), result.table["city"].to_pylist(), strict=True))
+    assert rows[:5] == [
+        ("Arvania", None), ("Belgonia", "Grünfeld"), ("Corvia", "Santa Mira"), ("Nowhere", None), (None, None),
+    ]  # fmt: skip
+    assert set(rows[5:]) == {(None, "Westholm"), (None, "Atlantis")}
+
+
+def test_the_many_may_be_on_either_side(lake):
+    left, right = {"part": ["North", "South"]}, {"country": list(PARTS)}
+    for sides in ((left, right), (right, left)):
+        result = lake.join(*sides, by="through", validate="1:m" if sides[0] is left else "m:1")
+        found = zip(result.table["country"].to_pylist(), result.table["part"].to_pylist(), strict=True)
+        assert dict(found) == PARTS
+
+
+def test_nothing_joins_if_no_table_relates_the_values(lake):
+    result = lake.join({"a": ["x", "y", "z"]}, {"b": ["red", "green"]}, by="through")
+    assert result.rows == 0
+    assert result.why == "No tables of the lake relate values of both."
+
+
+def test_what_cannot_be_asked(lake):
+    with pytest.raises(InputError, match="needs an index"):
+        dovetail.join(LEFT, RIGHT, by="through")
+    with pytest.raises(InputError, match="one pair of columns"):
+        lake.join(LEFT, RIGHT, by="through", on=[("country", "city"), ("id", "people")])
+
+
+def test_map_to_a_column_or_by_examples(lake):
+    found = lake.map(list(CAPITALS), to=list(CAPITALS.values()))
+    assert {pair.value: pair.partner for pair in found} == CAPITALS
+    assert found.to_pandas().columns.tolist() == ["value", "partner", "support", "probability", "tables"]
+    assert "Port Sable" in repr(found)
+    by_examples = lake.map(LEFT, to={"Arvania": "Port Sable", "Corvia": "Santa Mira"}, column="country")
+    assert {pair.value: pair.partner for pair in by_examples}["Hestia"] == "nordmark"
+    assert lake.map(["Gaspar"], to=[("Arvania", "North"), ("Hestia", "South")])[0].partner == "south"
+    with pytest.raises(InputError, match="name one: id, country"):
+        lake.map(LEFT, to=["Nordmark"])
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, table in (("left.csv", LEFT), ("right.csv", RIGHT)):
+        pd.DataFrame(table).to_csv(tmp_path / name, index=False)
+    return tmp_path
+
+
+def test_the_command_line_joins_and_writes_the_mapping(files, lake_folder):
+    index = str(lake_folder / "idx")
+    ask = ("join", str(files / "left.csv"), str(files / "right.csv"), "--by", "through", "--index", index)
+    answer = command(*ask, "--mapping", str(files / "mapping.csv"))
+    assert answer.code == 0, answer
+    assert "through other tables of the lake" in answer.out
+    assert "atlas/capitals.csv, country = capital: 8 of 8 pairs" in answer.out
+    with (files / "mapping.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["value"]: row["partner"] for row in rows} == CAPITALS
+    assert all(0.5 < float(row["probability"]) <= 1 and row["tables"] for row in rows)
+    refused = command("join", str(files / "left.csv"), str(files / "right.csv"), "--mapping", str(files / "m.csv"))
+    assert refused.code == 2
+    assert "--mapping needs --by through" in refused.err
+
+
+def test_the_command_line_maps(files, lake_folder):
+    index = str(lake_folder / "idx")
+    ask = ("map", str(files / "left.csv"), "country", "--index", index)
+    answer = command(*ask, "--example", "Arvania=Port Sable", "--example", "Corvia=Santa Mira", "--json")
+    assert answer.code == 0, answer
+    found = json.loads(answer.out)
+    assert {pair["value"]: pair["partner"] for pair in found["pairs"]}["Dorland"] == "westholm"
+    answer = command(*ask, "--to", str(files / "right.csv"), "--to-column", "city", "-o", str(files / "out.csv"))
+    assert answer.code == 0, answer
+    assert answer.out.startswith("8 values of 8, by ")
+    assert (files / "out.csv").read_text(encoding="utf-8").startswith("value,partner,support,probability,tables\n")
+    assert command(*ask).code == 2
+    assert command(*ask, "--example", "Arvania").code == 2
+    assert command(*ask, "--example", "x=y", "--example", "v=w").code == 1
