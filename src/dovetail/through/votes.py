@@ -22,6 +22,9 @@ ROUNDS = 4  # arbitrary: weights change little after three
 _FEW = 2.0  # values without a partner that a bridge is given in addition: of two values, little is known
 _EARLIER = 2.0  # values for which agreement counts as expected before any other table is asked
 _AGREE_TEXT, _AGREE_NUMBER = 0.5, 0.1  # which share is expected: columns of numbers hold any number by chance
+_ELSEWHERE = 0.1
+"""How much a table counts against a pair if it gives the value a partner that is none of the other side's: little, as
+that may be the same one in other words. Of 0, 0.1, 0.3 and 1, chosen by F1 and precision (benchmarks/through/run.py)."""
 _UNKNOWN = 0.03  # weight of the possibility that no table knows the partner; chosen by benchmarks/through/run.py
 
 
@@ -98,6 +101,7 @@ class _Ballot:
         np.maximum.at(trust_of_series, series, trust)
         # A series votes by the mean of its tables that know the value.
         keys, voters = np.unique(of_known * self.values + known, return_counts=True)
+        self.known = keys
         self.known_counts = np.bincount(keys // self.values, minlength=self.size)
         width = sizes[not turned]
         cells, of_cell = np.unique((of_vote * self.values + one) * width + other, return_inverse=True)
@@ -125,9 +129,17 @@ class _Ballot:
             weights = self.base * agreement
         support, total = self._sums(self.votes * weights[self.owner])
         one, other = self.pair // self.width, self.pair % self.width
-        probability = support / (total[one] + _UNKNOWN)
+        probability = support / (total[one] + _ELSEWHERE * self._elsewhere(weights)[one] + _UNKNOWN)
         left, right = (other, one) if self.turned else (one, other)
         return Votes(left, right, support, probability, self.turned, weights[self.series], agreement[self.series])
+
+    def _elsewhere(self, weights: Array) -> Array:
+        """Of each value, the weight of the series that give it a partner which is none of the other side's values."""
+        voted = np.bincount(
+            np.searchsorted(self.known, self.owner * self.values + self.one), self.votes, minlength=len(self.known)
+        )
+        missing = weights[self.known // self.values] * np.clip(1.0 - voted, 0.0, 1.0)
+        return np.bincount(self.known % self.values, missing, minlength=self.values)
 
     def _sums(self, votes: Array) -> tuple[Array, Array]:
         support = np.bincount(self.of_pair, votes, minlength=len(self.pair))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail.api.lake import Lake
 from dovetail.errors import InputError
 from dovetail.tables.input_table import open_table
 from dovetail.through.bridges import Bridge, BridgePlace
 from dovetail.through.examples import map_by_examples
 from dovetail.through.lookup import map_columns
 from dovetail.through.votes import count_votes, series_of
-from unit.through.conftest import CAPITALS, PARTS
+from support.pipeline import index, without_spark
+from unit.through.conftest import CAPITALS, PARTS, write
 
 
 def column(values):
@@ -38,6 +40,19 @@ def test_contradictions_are_shown_and_outvoted(lake):
     assert ("Dorland", "Santa Mira") in contradicting
     fenwick = next(pair for pair in mapping if pair.value == "Fenwick")
     assert fenwick.partner == "Old Harbour", "nine near-copies have one vote"
+
+
+def test_a_partner_that_is_not_among_mine_speaks_against_another(tmp_path):
+    """Many tables have the capital of Dorland, which is not among mine; one has another town of mine beside it."""
+    for number in range(14):
+        rows = [pair for place, pair in enumerate(CAPITALS.items()) if pair[0] == "Dorland" or (place + number) % 3]
+        write(tmp_path / f"lake/{number}/list.csv", f"land {number},capital {number}", rows)
+    write(tmp_path / "lake/games.csv", "team,venue", [("Dorland", "Santa Mira"), ("Hestia", "Nordmark")])
+    with without_spark():
+        index(tmp_path / "lake", tmp_path / "idx")
+    mine = [capital for capital in CAPITALS.values() if capital != "Westholm"]
+    found = as_dict(map_columns(Lake(tmp_path / "idx").segments, column(CAPITALS), column(mine)))
+    assert found == {country: capital for country, capital in CAPITALS.items() if country != "Dorland"}
 
 
 def test_one_to_many_relations_keep_all_pairs_in_either_direction(lake):
