@@ -24,7 +24,7 @@ _EARLIER = 2.0  # values for which agreement counts as expected before any other
 _AGREE_TEXT, _AGREE_NUMBER = 0.5, 0.1  # which share is expected: columns of numbers hold any number by chance
 _ELSEWHERE = 0.1
 """How much a table counts against a pair if it gives the value a partner that is none of the other side's: little, as
-that may be the same one in other words. Of 0, 0.1, 0.3 and 1, chosen by F1 and precision (benchmarks/through/run.py)."""
+that may be the same one in other words. Of 0, 0.1, 0.3 and 1, chosen by F1 and precision in benchmarks/through."""
 _UNKNOWN = 0.03  # weight of the possibility that no table knows the partner; chosen by benchmarks/through/run.py
 
 
