@@ -21,11 +21,14 @@ SHOP = {
 }
 
 
-def make_lake(folder: Path, files: Mapping[str, str], megabyte: int = 1_000_000) -> Lake:
+def make_lake(folder: Path, files: Mapping[str, str], one_by_one: bool = False) -> Lake:
+    """With `one_by_one`, every table has a segment of its own."""
     (folder / "lake").mkdir()
-    for name, text in files.items():
-        (folder / "lake" / name).write_text(text, encoding="utf-8")
-    with without_spark(megabyte):
+    with without_spark():
+        for name, text in files.items():
+            (folder / "lake" / name).write_text(text, encoding="utf-8")
+            if one_by_one:
+                index(folder / "lake", folder / "idx")
         index(folder / "lake", folder / "idx")
     return Lake(folder / "idx")
 
@@ -34,7 +37,7 @@ def make_lake(folder: Path, files: Mapping[str, str], megabyte: int = 1_000_000)
 def lake_of(tmp_path: Path) -> Callable[..., Lake]:
     """A lake of files by name."""
 
-    def make(files: Mapping[str, str], folder: str = ".", **options: int) -> Lake:
+    def make(files: Mapping[str, str], folder: str = ".", **options: bool) -> Lake:
         (tmp_path / folder).mkdir(exist_ok=True)
         return make_lake(tmp_path / folder, files, **options)
 

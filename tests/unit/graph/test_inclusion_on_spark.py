@@ -42,7 +42,7 @@ def in_process(monkeypatch):
 )
 @pytest.mark.parametrize("segments", [1, 12])
 def test_the_same_answer(lake_of, in_process, asked, segments):
-    lake = lake_of(TABLES, megabyte=1_000_000 if segments == 1 else 1)
+    lake = lake_of(TABLES, one_by_one=segments > 1)
     assert len(lake.segments) == segments
     alone = lake.inds(**asked).to_dicts()
     assert len(alone) > 10 or not asked
@@ -50,7 +50,7 @@ def test_the_same_answer(lake_of, in_process, asked, segments):
 
 
 def test_decisions_count_in_tasks(lake_of, in_process):
-    lake = lake_of(TABLES, megabyte=1)
+    lake = lake_of(TABLES, one_by_one=True)
     asked = {"integers": True, "non_unique": True, "coverage": 0}
     rows = len(lake.inds(**asked))
     lake.decide("t1.csv", "t2.csv", "code", "never")

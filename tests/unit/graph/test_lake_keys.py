@@ -30,7 +30,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def lake(lake_of):
-    return lake_of(FILES, megabyte=1)
+    return lake_of(FILES, one_by_one=True)
 
 
 def answers(lake: Lake) -> tuple[object, ...]:
@@ -59,7 +59,7 @@ def test_kept_keys_equal_those_found_anew(lake, tmp_path, no_search):
     first = answers(lake)
     assert any(len(row["dependent_columns"]) > 1 for row in first[0])
     (name,) = kept(tmp_path / "idx")
-    assert name.startswith("keys-1-")
+    assert name.startswith(f"keys-{lake.generation}-")
     no_search()
     assert answers(Lake(tmp_path / "idx")) == first
 
@@ -137,7 +137,7 @@ def test_an_old_snapshot_keeps_nothing_beside_a_newer_one(lake, tmp_path):
     add_table(tmp_path, "matches.csv")
     answers(Lake(tmp_path / "idx"))
     names = kept(tmp_path / "idx")
-    assert names[0].startswith("keys-2-")
+    assert names[0].startswith(f"keys-{lake.generation + 1}-")
     answers(lake)
     assert kept(tmp_path / "idx") == names
 

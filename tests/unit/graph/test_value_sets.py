@@ -24,7 +24,7 @@ def test_equal_hashes_of_different_tokens_do_not_meet(kernel):
 def test_ranges_of_hashes_change_nothing(lake_of, monkeypatch):
     rows = "".join(f"value {n},other {n % 7}\n" for n in range(60))
     files = {f"t{k}.csv": "x,y\n" + "".join(rows.splitlines(keepends=True)[: 20 + 5 * k]) for k in range(6)}
-    lake = lake_of(files, megabyte=30)
+    lake = lake_of(files, one_by_one=True)
     assert len(lake.segments) > 1
     whole = lake.inds(coverage=0, non_unique=True).to_dicts()
     monkeypatch.setattr(value_sets, "_TOKENS_AT_ONCE", 8)
