@@ -121,7 +121,7 @@ class References:
 
     def features(self, ones: Array, others: Array, overlaps: Array) -> Array:
         """One row for each pair, one column for each of `REFERENCE_FEATURES`."""
-        rows = np.empty((len(ones), len(PAIR_FEATURES)))
+        rows = np.zeros((len(ones), len(PAIR_FEATURES)))
         nothing = np.zeros(len(self._here))
         if len(ones):  # one row would be one of a pair, and none is the row that is reused
             reference_pairs(ones, others, overlaps, self._columns, np.zeros(len(PAIR_FEATURES)), nothing, nothing, rows)
@@ -153,7 +153,7 @@ class LogOdds(NamedTuple):
     weights: Array
 
     def __call__(self, ones: Array, others: Array, overlaps: Array) -> Array:
-        room = np.empty((1, len(self.weights)))
+        room = np.zeros((1, len(self.weights)))
         return reference_pairs(ones, others, overlaps, self.columns, self.weights, self.here, self.there, room)
 
 
