@@ -172,7 +172,8 @@ def reference_pairs(  # noqa: PLR0915
         row = features[p if keep else 0]
         row[_CONTAINED] = overlap / own
         row[_MISSING] = np.log2(1 + own - overlap) / 10 if own > overlap else 0.0
-        if keep or weights[_BITS] != 0:
+        row[_BITS] = 0.0
+        if keep or weights[_BITS] != 0:  # a logarithm takes time
             row[_BITS] = np.log2(1 + overlap * numbers[other, CHANCE_BITS]) / 16
         row[_SPREAD] = spread
         row[_FROM_ONE] = from_one

@@ -239,6 +239,16 @@ def test_paths_use_likely_keys_only(lake_of):
     assert not lake.graph().paths("players.csv", "currencies.csv")
 
 
+def test_what_the_reused_row_held_before_is_no_feature(shop):
+    columns = LakeColumns(shop.segments)
+    model = Scorer(columns, columns.distinct)._log_odds
+    one, other = (array.ravel() for array in np.indices((len(columns), len(columns))))
+    overlaps = np.minimum(columns.distinct[one], columns.distinct[other])
+    held = np.full((1, len(PAIR_FEATURES)), np.nan)
+    odds = reference_pairs(one, other, overlaps, model.columns, model.weights, model.here, model.there, held)
+    assert odds.tolist() == model(one, other, overlaps).tolist()
+
+
 def test_kernel_equals_its_plain_form(shop):
     """All pairs of columns, by features and by log-odds."""
     columns = LakeColumns(shop.segments)
