@@ -131,20 +131,14 @@ class Judged:
         odds = self._left_out_odds(lakes, self.fit_inclusion)
         places = [best_targets(lake, one) for lake, one in zip(lakes, odds, strict=True)]
         kept = [lake.take(place) for lake, place in zip(lakes, places, strict=True)]
-        odds = [one[place] for one, place in zip(odds, places, strict=True)]
-        self.fit_draft, odds = self._decide(kept, odds)
-        self.fit_reference, odds = self._decide(kept, odds)
+        known = [_with_rivals(lake, one[place]) for lake, one, place in zip(kept, odds, places, strict=True)]
+        every = Candidates.join(known)
+        self.fit_reference = self._fitter(every, np.ones(len(every)))
+        odds = self._left_out_odds(known, self.fit_reference)
         scores = [
             share_among_targets(one.contest.ones, as_probability(found)) for one, found in zip(kept, odds, strict=True)
         ]
         self.lakes = list(zip(kept, scores, strict=True))
-
-    def _decide(self, kept: list[Candidates], odds: list[Array]) -> tuple[Fit, list[Array]]:
-        """A model that knows the odds of the other references, and the odds by it."""
-        known = [_with_rivals(lake, found) for lake, found in zip(kept, odds, strict=True)]
-        every = Candidates.join(known)
-        fitter = self._fitter(every, np.ones(len(every)))
-        return fitter, self._left_out_odds(known, fitter)
 
     def _fitter(self, candidates: Candidates, standing: Array) -> Fit:
         unknown = np.isin(candidates.database, PARTLY_DECLARED) & (candidates.is_true == 0)
@@ -209,7 +203,6 @@ def main() -> None:
     report(truths, judged.lakes, PARTLY_DECLARED)
     if given.write:
         store("inclusion", judged.fit_inclusion(None), REFERENCE_FEATURES, names)
-        store("reference_draft", judged.fit_draft(None), FEATURES, names)
         store("reference", judged.fit_reference(None), FEATURES, names)
 
 

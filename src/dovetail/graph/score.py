@@ -66,12 +66,8 @@ def inclusion_log_odds(features: Array) -> Array:
 
 
 def decide_together(features: Array, contest: Contest) -> tuple[Array, Array]:
-    """How likely each is a reference, given all; and what its rivals say, a column for each of `RIVAL_FEATURES`.
-
-    Decided twice: what the others refer to is better known the second time.
-    """
-    for name in ("reference_draft", "reference"):
-        rivals = rival_features(contest)
-        model = load_model(name, (*REFERENCE_FEATURES, *RIVAL_FEATURES))
-        contest = contest._replace(odds=model.log_odds(np.concatenate([features, rivals], axis=1)))
-    return np.round(share_among_targets(contest.ones, as_probability(contest.odds)), DIGITS), rivals
+    """How likely each is a reference, given all; and what its rivals say, a column for each of `RIVAL_FEATURES`."""
+    rivals = rival_features(contest)
+    model = load_model("reference", (*REFERENCE_FEATURES, *RIVAL_FEATURES))
+    probability = model.probability(np.concatenate([features, rivals], axis=1))
+    return np.round(share_among_targets(contest.ones, probability), DIGITS), rivals
