@@ -44,7 +44,7 @@ def join(
 
     `on` names the columns: one name, a pair (left, right), `"left=right"`, or a list of these; `left_on` and `right_on`
     do the same. Without them, equal columns, transformations and similar values compete: the join that a person
-    would most likely accept is made, or none if all are more likely wrong than right; `probability` says how likely it
+    would most likely accept is made, or none if none is likely enough; `probability` says how likely it
     is, `runners_up` what else was considered. `prefer` chooses the equal columns by a property of the joined rows.
     `by` restricts it to one method: `"equal"`, `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a
     `Transformation`. With `by="through"`, values join that stand together in rows of other tables, those of the lake of
