@@ -136,10 +136,10 @@ class Lake:
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
     ) -> JoinResult:
-        """Join `data` with a table of the lake. The options are those of `dovetail.join`.
+        """Join `data` with a table of the lake, or with another one. The options are those of `dovetail.join`.
 
-        `table` is a table's name or a hit, or with `by="through"` any other table; `lake.join(hit)` joins the data that
-        was searched with. A hit joins on what the search found, unless `on`, `by` or `prefer` is given. Returns a
+        `table` is the name of a table of the lake, a hit, a path or a frame; `lake.join(hit)` joins the data that was
+        searched with. A hit joins on what the search found, unless `on`, `by` or `prefer` is given. Returns a
         `JoinResult`: `.frame` is the kind of frame that `data` is, `.table` an Arrow table of text.
         """
         from dovetail.join.hits import join_hit, join_with_lake
