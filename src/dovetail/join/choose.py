@@ -147,8 +147,7 @@ class _Join:
             result = self._nothing("equal", self._why_nothing(choice))
             return replace(result, runners_up=choice.runners_up(None), complete=choice.complete)
         result = self._made(best)
-        said = why(best.probability, result.matched, (self.left.rows, self.right.rows))
-        return replace(result, why=said, probability=best.probability, runners_up=others, complete=choice.complete)
+        return replace(result, why=why(best), probability=best.probability, runners_up=others, complete=choice.complete)
 
     def _carried(self, rival: float) -> JoinResult | None:
         """The join of texts through tables of the lake, if there is one that is likely, and more so than its rival."""
