@@ -54,6 +54,7 @@ class JudgedHit:
     score: float
     right: float  # from 0 to 1; NaN: nobody has said
     on_declared: bool
+    columns: int = 1
 
 
 @dataclass(frozen=True)
@@ -134,13 +135,13 @@ def ask(lake: dovetail.Lake, paths: dict[str, Path], question: Question, outside
     columns = {column.name: column for column in open_table(query).columns}
     judged = []
     for hit in hits:
-        table, pair = paths[hit.table], (hit.on[0], hit.columns[0])
+        table, declared = paths[hit.table], question.references.get(paths[hit.table], frozenset())
         if table != query:
             repeats = np.bool_(hit.joined_rows > hit.matched_rows)
-            right = how_right(known, query, pair[0], table, pair[1], bool(repeats))
-            if not right and could_be_meant(columns[pair[0]].is_text, repeats, hit.containment, hit.overlap):
+            right = min(how_right(known, query, mine, table, theirs, bool(repeats)) for mine, theirs in hit.pairs)
+            if not right and could_be_meant(columns[hit.on[0]].is_text, repeats, hit.containment, hit.overlap):
                 right = math.nan
-            judged.append(JudgedHit(table, hit.score, right, pair in question.references.get(table, ())))
+            judged.append(JudgedHit(table, hit.score, right, declared.issuperset(hit.pairs), len(hit.on)))
     return Answer(question, tuple(judged[:_K]), seconds)
 
 

@@ -93,6 +93,7 @@ class Lake:
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
+        copies: bool = False,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -101,6 +102,9 @@ class Lake:
         every suitable column is tried. With `threshold`, all columns that contain at least this share of the values are
         found; otherwise the `k` (10) that contain most. Both are exact. With `fast` (one column), they come from
         sketches (LSH Ensemble), which may miss a hit; the numbers of each hit are exact all the same.
+
+        Near-copies of a hit, such as other editions of a yearly report, are no hits but named in `hit.copies`; with
+        `copies`, they are hits of their own.
 
         With `by="transform"`, a hit joins after a transformation, `hit.transformation`.
 
@@ -112,7 +116,9 @@ class Lake:
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
         from dovetail.search.planner import search
 
-        request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
+        request = SearchRequest(
+            data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity, copies
+        )
         return search(self.segments, request, self._decided).of(Source(self._join_hit, data))
 
     def join(

@@ -39,6 +39,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose id matches. May be repeated.")
 @click.option("--min-overlap", default=1, show_default=True, help="The smallest number of common values.")
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
+@click.option("--copies", is_flag=True, help="Show near-copies of a hit on lines of their own.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
 @json_option
@@ -54,6 +55,7 @@ def search_command(
     tables: tuple[str, ...],
     min_overlap: int,
     include_self: bool,
+    copies: bool,
     fast: bool,
     explain: int | None,
     as_json: bool,
@@ -69,6 +71,9 @@ def search_command(
 
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
+
+    Near-copies of a hit, such as the other days of a daily report, are counted in its line ("and 69 like it"); --copies
+    shows them all, and --json names them.
 
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
     The exit code is 1 if nothing is found.
@@ -97,6 +102,7 @@ def search_command(
                 tables=tables,
                 min_overlap=min_overlap,
                 include_self=include_self,
+                copies=copies,
             )
             hits = search(fast=fast)
             exact = search() if fast and not (as_json or explain is not None) else hits

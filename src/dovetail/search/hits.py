@@ -60,6 +60,7 @@ class Hit:
     brings: tuple[str, ...]  # the table's other columns, which the join adds
     reasons: tuple[str, ...] = ()  # what speaks for the join, the strongest first, where no column was named
     objections: tuple[str, ...] = ()  # … and against it
+    copies: tuple[str, ...] = ()  # tables that are near-copies of this one and match as well, or nearly
     decided: str | None = None  # when a person decided that these columns join; the only reason is then the decision
     source: Source | None = field(default=None, repr=False, compare=False)
 
@@ -100,6 +101,11 @@ class Hit:
         return self.source.join(self, self.source.data if data is None else data, how, first)
 
     @property
+    def likes(self) -> str:
+        """How many near-copies there are; empty if none."""
+        return f"and {len(self.copies):,} like it" if self.copies else ""
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         """My columns and theirs."""
         return list(zip(self.on, self.columns, strict=True))
@@ -138,6 +144,7 @@ class Hit:
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
             f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
+            *([f"  {self.likes}: {_some(self.copies, _EXPLAINED_COLUMNS)}"] if self.copies else []),
             f"  in SQL, without normalisation: … LEFT JOIN {_quoted(self.table)} AS theirs "
             f"ON {_equal(self.on, self.columns)}",
         ]
@@ -156,7 +163,7 @@ class Hit:
         brings = _some(self.brings, _SHOWN_COLUMNS)
         on = f"{', '.join(self.on)} → {', '.join(self.columns)}"
         covers = f"{self.overlap:,} of {self.query_size:,}"
-        last = "; ".join(filter(None, ("decided" if self.decided else "", self.warning.split(":")[0])))
+        last = "; ".join(filter(None, (self.likes, "decided" if self.decided else "", self.warning.split(":")[0])))
         return (self.rank, self.table, on, covers, self.cardinality, brings, last)
 
 
@@ -204,7 +211,16 @@ class Hits(Rows[Hit]):
         return "\n".join(table_lines(headings, rows, NUMBERS, LOOSE)) if rows else self.sentence
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() if self else f"<p>{html.escape(self.sentence)}</p>"
+        return super()._repr_html_() + self._copies_in_html() if self else f"<p>{html.escape(self.sentence)}</p>"
+
+    def _copies_in_html(self) -> str:
+        """The near-copies of each hit, to be opened."""
+        return "".join(
+            f"<details><summary>{hit.rank}: {html.escape(hit.table)} {hit.likes}</summary>"
+            f"<ul>{''.join(f'<li>{html.escape(table)}</li>' for table in hit.copies)}</ul></details>"
+            for hit in self
+            if hit.copies
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What `dovetail search --json` prints."""
