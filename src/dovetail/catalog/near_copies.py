@@ -104,6 +104,9 @@ class CopyGroups:
         self._first: list[Outline] = []
         self._by_clue: dict[object, list[int]] = {}
 
+    def __len__(self) -> int:
+        return len(self._first)
+
     def add(self, table: Outline, columns: Sequence[str] = ()) -> int:
         """The number of the table's group; `columns` are those in question."""
         ends = ((name, table.columns[name].minimum, table.columns[name].maximum) for name in columns or table.columns)

@@ -167,12 +167,30 @@ class Hit:
         return (self.rank, self.table, on, covers, self.cardinality, brings, last)
 
 
+@dataclass(frozen=True)
+class Change:
+    """A hit and what has become of it: new, moved to another rank, the same, or gone."""
+
+    change: str
+    hit: Hit
+    earlier_rank: int | None = None  # None if it is new
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"change": self.change, "earlier_rank": self.earlier_rank, **self.hit.to_dict()}
+
+
+def _change(hit: Hit, earlier: Hit | None) -> Change:
+    if earlier is None:
+        return Change("new", hit)
+    return Change("same" if earlier.rank == hit.rank else "moved", hit, earlier.rank)
+
+
 class Hits(Rows[Hit]):
     """The hits of one search, best first. Shows as a table, or as a sentence if there are none."""
 
     def __init__(
         self, rows: Any, query: str, by: str, question: str, exact: bool, seconds: float, nothing: str = "",
-        nearest: Any = (), note: str = "",
+        nearest: Any = (), note: str = "", before: Hits | None = None,
     ) -> None:  # fmt: skip
         super().__init__(rows)
         self.query = query
@@ -183,13 +201,29 @@ class Hits(Rows[Hit]):
         self.nothing = nothing  # without hits: the sentence that says so
         self.nearest: list[Hit] = list(nearest)  # without hits: the best of those that were not good enough
         self.note = note  # what the search left out; empty if nothing
+        self.before = before  # the approximate answer that this one refines, if there was one
+
+    @property
+    def changes(self) -> list[Change]:
+        """The hits, and those that are gone, with what has changed since the approximate answer."""
+        earlier = {(hit.table, hit.columns): hit for hit in self.before or ()}
+        found = [_change(hit, earlier.pop((hit.table, hit.columns), None)) for hit in self]
+        return [*found, *(Change("gone", hit, hit.rank) for hit in earlier.values())]
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the hits that the approximate answer had; None if there was none, or there are no hits."""
+        if self.before is None or not self:
+            return None
+        return sum(change.earlier_rank is not None for change in self.changes[: len(self)]) / len(self)
 
     def of(self, source: Source) -> Hits:
         """The same hits, which can be joined."""
         bound = [[replace(hit, source=source) for hit in hits] for hits in (self, self.nearest)]
         return Hits(
-            bound[0], self.query, self.by, self.question, self.exact, self.seconds, self.nothing, bound[1], self.note
-        )
+            bound[0], self.query, self.by, self.question, self.exact, self.seconds, self.nothing, bound[1], self.note,
+            self.before,
+        )  # fmt: skip
 
     @property
     def sentence(self) -> str:

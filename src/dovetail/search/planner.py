@@ -38,7 +38,13 @@ _STEPS = (1, 4, 16)  # times the hits that are wanted: asked for one after anoth
 M = TypeVar("M")
 
 
-def search(segments: Sequence[OpenSegment], request: SearchRequest, decisions: Decisions | None = None) -> Hits:
+def search(
+    segments: Sequence[OpenSegment],
+    request: SearchRequest,
+    decisions: Decisions | None = None,
+    lake: Callable[[], LakeColumns] | None = None,
+) -> Hits:
+    """The answer to one request. `lake` gives the columns of the segments, if they are kept between questions."""
     begun = time.perf_counter()
     table = open_table(request.data, segments=segments)
     decided = QueryDecisions({} if decisions is None else decisions.of(table.id))
@@ -57,7 +63,8 @@ def search(segments: Sequence[OpenSegment], request: SearchRequest, decisions: D
         least = request.share, request.min_overlap
         found = search_transformed(segments, table, names, request.most, allowed, least, decided)
         return _folded(segments, request, found)
-    planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided)
+    columns = lake or (lambda: LakeColumns(segments))
+    planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided, columns)
     if len(names) > 1:
         return planner.key(names, begun)
     hits = planner.one_column(names[0]) if names else planner.every_column()
@@ -111,8 +118,10 @@ class _Planner:
         allowed: list[Any],
         on: str | None,
         decided: QueryDecisions,
+        lake: Callable[[], LakeColumns],
     ) -> None:
         self.segments, self.request, self.table = segments, request, table
+        self._lake = lake
         self.allowed = allowed  # of each segment, which tables may be hits
         self.on = on
         self.decided = decided
@@ -208,11 +217,11 @@ class _Planner:
         if not self.segments:
             return []
         asked = None
-        if self.request.share is not None or self.request.fast:
+        if self.request.share is not None:
             tried = [(place, column) for place, column in enumerate(self.table.columns) if is_tried(column)]
             asked = {place: self._ask(column, max(self.request.most, MOST_OVERLAP)) for place, column in tried}
-        lake = LakeColumns(self.segments)
-        ranking = self._ranker(lake).rank(self._model, self.request.most, asked, self.request.copies)
+        lake, request = self._lake(), self.request
+        ranking = self._ranker(lake).rank(self._model, request.most, asked, request.copies, request.fast)
         pairs, tables = ranking.pairs, lake.table_of[ranking.pairs.theirs].tolist()
         copies = lake.copies_of(tables, ranking.groups)
         scores = self._model.probability(ranking.features).tolist()

@@ -33,6 +33,7 @@ TRIED_TYPES = ("text", "mixed", "integer", "date", "timestamp")
 """Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all."""
 MOST_OVERLAP = 20  # columns of the lake for each of mine, by overlap alone; arbitrary, twice the usual number of hits
 _CONTAINED = Fraction(1, 2)  # of my values, in columns that are candidates however many there are
+_SKETCHED = (Fraction(1, 2), Fraction(1, 10))  # of my values, in columns that sketches find; arbitrary
 _SAME_NAME = 40  # columns of the lake for each of mine, by name alone, the nearest first
 _DESCRIBED = 300  # columns of the lake for each of mine that get all features
 _SHORTLIST = 30  # tables whose columns are compared value by value
@@ -70,34 +71,55 @@ class Ranker:
         self._candidates: dict[int, tuple[Array, Array]] = {}  # of each column of mine: columns and overlaps
 
     def rank(
-        self, model: Model, tables: int, asked: dict[int, list[Match]] | None = None, copies: bool = True
+        self,
+        model: Model,
+        tables: int,
+        asked: dict[int, list[Match]] | None = None,
+        copies: bool = True,
+        fast: bool = False,
     ) -> Ranking:
-        """The best columns of each table. `asked`: the only candidates. With `copies`, near-copies are like others."""
-        self.find(asked)
-        best, number = self.promising(model), max(tables, _SHORTLIST)
+        """The best columns of each table. `asked`: the only candidates. With `copies`, near-copies are like others.
+
+        With `fast`, candidates come from sketches, and no more tables are counted than are asked for.
+        """
+        self.find(asked, fast)
+        best, number = self.promising(model), tables if fast else max(tables, _SHORTLIST)
         shortlist = (
             Shortlist(self.lake.table_of[best[:number]], {}) if copies else without_copies(self.lake, best, number)
         )
         pairs, features = self.counted(shortlist.tables)
         odds = model.log_odds(features)
         chosen = self._best_of_each_table(pairs, odds)
-        composites = CompositeKeys(self.lake, self._table, model, pairs, features).better(chosen.tolist())
+        keys = CompositeKeys(self.lake, self._table, model, pairs, features)
+        composites = {} if fast else keys.better(chosen.tolist())
         for place, composite in composites.items():
             odds[place], features[place] = composite.log_odds, composite.features
         chosen = chosen[np.argsort(-odds[chosen], kind="stable")]
         hits = [composites[place].hit if place in composites else None for place in chosen.tolist()]
         return Ranking(pairs.take(chosen), features[chosen], hits, shortlist.groups)
 
-    def find(self, asked: dict[int, list[Match]] | None = None) -> None:
+    def find(self, asked: dict[int, list[Match]] | None = None, fast: bool = False) -> None:
         """Find the candidates, or take those of another search."""
         if asked is None:
             tried = (place for place, column in enumerate(self._table.columns) if is_tried(column))
-            self._candidates = {place: self._overlapping(place) for place in tried}
+            find = self._sketched if fast else self._overlapping
+            self._candidates = {place: find(place) for place in tried}
         else:
             for place, matches in asked.items():
                 found = [(self.lake.number(match), match.overlap) for match in matches]
                 numbers = np.array(found, np.int64).reshape(-1, 2)
                 self._candidates[place] = numbers[:, 0], numbers[:, 1]
+
+    def _sketched(self, place: int) -> tuple[Array, Array]:
+        """Columns of the lake that contain a share of my values, by falling shares; most first. May miss some."""
+        tokens, floor = self._table.columns[place].tokens, self._floors[place]
+        columns, overlaps = np.empty(0, np.int64), np.empty(0, np.int64)
+        for share in _SKETCHED:
+            columns, overlaps = engine.sketched(self.lake.segments, tokens, share, floor, self._allowed)
+            if len(columns) >= MOST_OVERLAP:
+                break
+        order = np.argsort(-overlaps, kind="stable")
+        return columns[order], overlaps[order]
 
     def _overlapping(self, place: int) -> tuple[Array, Array]:
         """The columns of the lake that share most values with mine, most first."""
