@@ -23,7 +23,7 @@ from dovetail.through.series import SeriesName, SeriesNames
 
 LEAST_PROBABILITY = 0.5  # that two spellings mean the same
 MOST_COLUMNS = 30  # that are compared by similarity; arbitrary, for time
-MOST_OF_SERIES = 2  # tables with the same columns in one folder; arbitrary, more tell little new
+MOST_OF_SERIES = 2  # near-copies; arbitrary, more tell little new
 LEAST_WORDS = 0.02  # of the values' words, by weight, that a column has
 
 
