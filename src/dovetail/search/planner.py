@@ -147,7 +147,7 @@ class _Planner:
             k = most if self.request.share is None else sum(map(len, self.allowed)) + 1
             matches, exact = engine.together(self.segments, key, k + self.decided.rejections, floor, self.allowed)
             found = (key_hit(key, match, 0) for match in matches)
-            return [hit for hit in found if not self.decided.rejects(hit.on, hit.table, hit.columns)][:k]
+            return [hit for hit in found if not self._rejects(hit)][:k]
 
         offered = self._without_copies(ask, lambda hit: (hit.table, hit.columns))
         hits = self._with_accepted(ranked(replace(hit, copies=copies) for hit, copies in offered), names)
@@ -185,10 +185,14 @@ class _Planner:
 
     def every_column(self) -> list[Hit]:
         """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
-        said = self.request.min_overlap > 1 or self.request.share is not None
-        good = [candidate for candidate in self._ranked if said or candidate.score >= POOR]
+        good = [candidate for candidate in self._ranked if self._has_limit or candidate.score >= POOR]
         hits = [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
         return self._with_accepted(hits)
+
+    @property
+    def _has_limit(self) -> bool:
+        """Whether the request says how many values a hit must share, of one column."""
+        return self.request.min_overlap > 1 or self.request.share is not None
 
     def _with_accepted(self, hits: list[Hit], names: Sequence[str] = ()) -> list[Hit]:
         """The pairs that a person accepted, then the other hits; without names, each table on its best columns."""
@@ -221,7 +225,8 @@ class _Planner:
             tried = [(place, column) for place, column in enumerate(self.table.columns) if is_tried(column)]
             asked = {place: self._ask(column, max(self.request.most, MOST_OVERLAP)) for place, column in tried}
         lake, request = self._lake(), self.request
-        ranking = self._ranker(lake).rank(self._model, request.most, asked, request.copies, request.fast)
+        several = not self._has_limit
+        ranking = self._ranker(lake).rank(self._model, request.most, asked, request.copies, request.fast, several)
         pairs, tables = ranking.pairs, lake.table_of[ranking.pairs.theirs].tolist()
         copies = lake.copies_of(tables, ranking.groups)
         scores = self._model.probability(ranking.features).tolist()
@@ -239,7 +244,11 @@ class _Planner:
         allowed = np.concatenate(engine.columns_of(self.segments, self.allowed))
         evidence = [self.evidence(column) for column in self.table.columns]
         floors = [self._floor(column) for column in self.table.columns]
-        return Ranker(lake, self.table, allowed, evidence, floors, set(self._rejected(lake)))
+        rejected = set(self._rejected(lake))
+        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self._rejects)
+
+    def _rejects(self, hit: Hit) -> bool:
+        return self.decided.rejects(hit.on, hit.table, hit.columns)
 
     def _rejected(self, lake: LakeColumns) -> Iterator[tuple[int, int]]:
         """Pairs that a person rejected: the places of my columns, and columns of the lake by their numbers."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 import dovetail
@@ -61,7 +63,20 @@ def test_one_column_that_is_a_key_stays_alone(lake):
     assert names.columns == ("team",)
 
 
+def test_limits_speak_of_single_columns(lake):
+    (seasons,) = (hit for hit in lake.search("players.csv", min_overlap=2) if hit.table == "seasons.csv")
+    assert len(seasons.on) == 1
+
+
+def test_columns_that_a_person_rejected_together_do_not_join_together(lake, tmp_path):
+    shutil.copytree(lake.info()["path"], tmp_path / "idx")
+    decided = dovetail.Lake(tmp_path / "idx")
+    decided.decide("players.csv", "seasons.csv", "team,year", "never")
+    (seasons,) = (hit for hit in decided.search("players.csv") if hit.table == "seasons.csv")
+    assert len(seasons.on) == 1
+
+
 def test_my_own_key_may_be_the_composite_one(lake):
-    (players,) = (hit for hit in lake.search("seasons.csv", min_overlap=2) if hit.table == "players.csv")
+    (players,) = (hit for hit in lake.search("seasons.csv") if hit.table == "players.csv")
     assert set(players.on) == {"team", "year"}
     assert players.cardinality in ("1:N", "1:1")

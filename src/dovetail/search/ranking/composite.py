@@ -8,7 +8,7 @@ same model as a single pair; the likelier of the two is the table's.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -49,8 +49,17 @@ class Composite(NamedTuple):
 class CompositeKeys:
     """Looks for joins on several columns among counted pairs of columns."""
 
-    def __init__(self, lake: LakeColumns, table: InputTable, model: Model, pairs: Pairs, features: Array) -> None:
-        self._lake, self._table, self._model = lake, table, model
+    def __init__(
+        self,
+        lake: LakeColumns,
+        table: InputTable,
+        model: Model,
+        pairs: Pairs,
+        features: Array,
+        rejects: Callable[[Hit], bool],
+    ) -> None:
+        """`rejects` says whether a person decided that these columns never join."""
+        self._lake, self._table, self._model, self._rejects = lake, table, model, rejects
         self._pairs, self._features = pairs, features
         self._odds: Array = model.log_odds(features)
         self._rows_left = _MOST_ROWS
@@ -114,14 +123,14 @@ class CompositeKeys:
         return key is not None and key.size >= _IDENTIFIED * key.rows
 
     def _judged(self, places: tuple[int, ...]) -> Composite | None:
-        """The join on several pairs of columns; None if no row matches."""
+        """The join on several pairs of columns; None if no row matches, or too many would have to be read."""
         columns = [self._lake.place_of(int(self._pairs.theirs[place])) for place in places]
         segment, numbers = columns[0][0], tuple(column for _, column in columns)
         key = self._key(tuple(self._table.names[self._pairs.mine[place]] for place in places))
         if key is None or not self._may_read(int(self._lake.rows[self._pairs.theirs[places[0]]])):
             return None
         hit = key_hit(key, KeyMatch(segment, int(segment.table_of[numbers[0]]), numbers, 0), 0)
-        if not hit.overlap:
+        if not hit.overlap or self._rejects(hit):
             return None
         filled = float(self._lake.filled[self._pairs.theirs[list(places)]].min())
         features = _features(self._features[list(places)], hit, float(key.counts.sum()), filled)
@@ -134,8 +143,10 @@ class CompositeKeys:
         return query_key(self._table, names)
 
     def _may_read(self, rows: int) -> bool:
-        self._rows_left -= rows
-        return self._rows_left >= 0
+        """Whether so many rows are left to read; then they count as read."""
+        enough = rows <= self._rows_left
+        self._rows_left -= rows * enough
+        return enough
 
 
 def _features(pairs: Array, hit: Hit, filled_here: float, filled_there: float) -> Array:

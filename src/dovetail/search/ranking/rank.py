@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -59,13 +59,15 @@ class Ranker:
         evidence: Sequence[Evidence],
         floors: Sequence[int],
         rejected: Container[tuple[int, int]] = (),
+        rejects: Callable[[Hit], bool] = lambda _: False,
     ) -> None:
         """`allowed` says which columns may be hits; of each of my columns, its evidence and the least overlap.
 
-        `rejected` are pairs of a column of mine and one of the lake that are never offered.
+        `rejected` are pairs of a column of mine and one of the lake that are never offered; `rejects` says the same of
+        several pairs together.
         """
         self.lake, self._table, self._allowed = lake, table, allowed
-        self._evidence, self._floors, self._rejected = evidence, floors, rejected
+        self._evidence, self._floors, self._rejected, self._rejects = evidence, floors, rejected, rejects
         self._around = Surroundings(lake, table)
         self._describer = Describer(lake, table, self._around)
         self._candidates: dict[int, tuple[Array, Array]] = {}  # of each column of mine: columns and overlaps
@@ -77,8 +79,10 @@ class Ranker:
         asked: dict[int, list[Match]] | None = None,
         copies: bool = True,
         fast: bool = False,
+        several: bool = True,
     ) -> Ranking:
         """The best columns of each table. `asked`: the only candidates. With `copies`, near-copies are like others.
+        With `several`, columns join together where that is better.
 
         With `fast`, candidates come from sketches, and no more tables are counted than are asked for.
         """
@@ -90,8 +94,8 @@ class Ranker:
         pairs, features = self.counted(shortlist.tables)
         odds = model.log_odds(features)
         chosen = self._best_of_each_table(pairs, odds)
-        keys = CompositeKeys(self.lake, self._table, model, pairs, features)
-        composites = {} if fast else keys.better(chosen.tolist())
+        keys = CompositeKeys(self.lake, self._table, model, pairs, features, self._rejects)
+        composites = keys.better(chosen.tolist()) if several and not fast else {}
         for place, composite in composites.items():
             odds[place], features[place] = composite.log_odds, composite.features
         chosen = chosen[np.argsort(-odds[chosen], kind="stable")]
