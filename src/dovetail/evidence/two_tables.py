@@ -92,9 +92,12 @@ class TwoTables:
 
     def fullness(self, chosen: Sequence[Columns], side: Side) -> Array:
         """Of combinations, how many of all that there could be: a year and a month are there by chance. NaN for one."""
+        possible = np.log2(np.maximum(self._side.distinct, 1))  # their product may be beyond any number
         return np.array(
             [
-                np.nan if len(columns) < 2 else min(1.0, distinct / np.prod(self._side.distinct[list(columns)]))
+                np.nan
+                if len(columns) < 2
+                else min(1.0, np.exp2(np.log2(max(distinct, 1)) - possible[list(columns)].sum()))
                 for columns, distinct in zip(chosen, side.distinct, strict=True)
             ]
         )
