@@ -95,10 +95,8 @@ class TwoTables:
         possible = np.log2(np.maximum(self._side.distinct, 1))  # their product may be beyond any number
         return np.array(
             [
-                np.nan
-                if len(columns) < 2
-                else min(1.0, np.exp2(np.log2(max(distinct, 1)) - possible[list(columns)].sum()))
-                for columns, distinct in zip(chosen, side.distinct, strict=True)
+                np.nan if len(columns) < 2 else min(1.0, np.exp2(counted - possible[list(columns)].sum()))
+                for columns, counted in zip(chosen, np.log2(np.maximum(side.distinct, 1)), strict=True)
             ]
         )
 
