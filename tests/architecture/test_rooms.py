@@ -27,7 +27,7 @@ LEVELS = (
     ("evidence",),
     ("through",),
     ("search",),
-    ("join", "graph"),
+    ("join", "graph", "union"),
     ("api",),
     ("dovetail",),
     ("cli",),

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from dovetail.join.result import JoinResult
     from dovetail.through.mapping import ValueMapping
     from dovetail.transform.transformation import Transformation
+    from dovetail.union.append import UnionResult
+    from dovetail.union.hits import UnionHit, UnionHits
 
 
 class Lake:
@@ -159,6 +161,26 @@ class Lake:
                 return join_hit(self.segments, table, data, request)
             table = table.table
         return join_with_lake(self.segments, data, table, request, self._decided)
+
+    def union(
+        self, data: Any, k: int = 10, *, tables: str | Iterable[str] = (), include_self: bool = False
+    ) -> UnionHits:
+        """The `k` tables whose rows could most likely be appended to `data`, best first, with their columns aligned.
+
+        `data` is a path, a table of the lake by name, or a frame. `hit.append()` gives the rows of both, with a column of
+        origin; `dovetail.union(data, *tables, index=…)` appends several. Copies and versions of `data` are named as such
+        (`hit.relation`). `tables` are globs: only tables that match one are found.
+        """
+        from dovetail.union.append import append_tables
+        from dovetail.union.search import UnionRequest, search_unions
+
+        globs = (tables,) if isinstance(tables, str) else tuple(tables)
+        mine = open_table(data, "query", self.segments)
+
+        def append(hit: UnionHit) -> UnionResult:
+            return append_tables(mine, [lake_table(*find_table(self.segments, hit.table, "The index has no table"))])
+
+        return search_unions(self.segments, UnionRequest(mine, k, globs, include_self)).of(append)
 
     def predicates(self, *tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
         """The `k` best sets of columns to join tables on, as `dovetail.predicates`; and as people decided.
