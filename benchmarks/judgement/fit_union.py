@@ -1,13 +1,13 @@
-"""Fit the two models of unions: do two columns hold the same attribute, and would a person append the one table to the other?
+"""Fit the models of unions: do two columns hold the same attribute, and would a person append a table to another?
 
     python benchmarks/judgement/fit_union.py INDEX PIECES [--write]
 
-PIECES is a folder that `benchmarks/union/splits.py` made; INDEX is an index of a lake to which it was added. Columns: all
-pairs of columns of some pairs of pieces of one table. Tables: what the search considers for pieces. Pieces of the same table
-are right if they were cut horizontally, wrong if vertically. Tables whose header is similar to that of the piece's
-own table (Jaccard of the names of their columns 1/2 or more) count neither way: they may be of one series. Folders of the
-lake are left out, a fifth of them at a time; what is printed is measured on these. --write fits all of them and stores
-`src/dovetail/union/columns.json` and `tables.json`.
+PIECES is a folder that `benchmarks/union/splits.py` made; INDEX is an index of a lake to which it was added. Columns:
+all pairs of columns of some pairs of pieces of one table. Tables: what the search considers for pieces. Pieces of the
+same table are right if they were cut horizontally, wrong if vertically. Tables whose header is similar to that of the
+piece's own table (Jaccard of the names of their columns 1/2 or more) count neither way: they may be of one series.
+Folders of the lake are left out, a fifth of them at a time; what is printed is measured on these. --write fits all of
+them and stores `src/dovetail/union/columns.json` and `tables.json`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from logistic import fit_logistic
+from signed_logistic import fit_signed
 
 import dovetail
 from dovetail._model import Model
@@ -40,6 +40,14 @@ _PENALTY = 1.0  # arbitrary
 _SEED = 0
 _ROOM = Path(__file__).resolve().parents[2] / "src/dovetail/union"
 SIMILAR_HEADER = 0.5
+SIGNS = {
+    "both_numbers": 0, "made_up": 0, "flag": 0, "length_differs": -1, "unique_differs": -1, "filled_differs": -1,
+    "place_differs": -1, "key_shared": -1, "width_differs": -1,
+}  # fmt: skip
+"""The sign that the meaning of a feature allows, if not positive; 0 for both.
+
+Where the files are says nothing here: all pieces are in one folder. So it is no feature.
+"""
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,8 @@ def fit(name: str, names: tuple[str, ...], examples: list[Examples]) -> Model:
     features = np.concatenate([each.features for each in examples])
     right = np.concatenate([each.right for each in examples])
     weights = np.concatenate([np.full(len(each.right), 100 / max(len(each.right), 1)) for each in examples])
-    intercept, found = fit_logistic(features, right, weights, _PENALTY)
+    signs = np.array([SIGNS.get(each, 1) for each in names])
+    intercept, found = fit_signed(features, right, weights, signs, _PENALTY)
     return Model(name, names, intercept, found, np.average(features, axis=0, weights=weights), {})
 
 
@@ -147,11 +156,12 @@ def write(path: Path, model: Model, examples: list[Examples]) -> None:
         "tables": len({each.query for each in examples}),
         "date": datetime.date.today().isoformat(),
     }
+    used = np.flatnonzero(model.weights).tolist()
     stored = {
         "made_by": made_by,
         "intercept": round(model.intercept, 4),
-        "weights": {name: round(float(value), 4) for name, value in zip(model.features, model.weights, strict=True)},
-        "typical": {name: round(float(value), 4) for name, value in zip(model.features, model.typical, strict=True)},
+        "weights": {model.features[place]: round(float(model.weights[place]), 4) for place in used},
+        "typical": {model.features[place]: round(float(model.typical[place]), 4) for place in used},
     }
     path.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 

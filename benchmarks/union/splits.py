@@ -1,13 +1,13 @@
 """Cut real tables into pieces of which it is known which can be appended to each other, and which join.
 
-    python benchmarks/union/splits.py INDEX FOLDER --sources GLOB [GLOB ...] [--horizontal 40] [--vertical 20] [--seed 1]
+    python benchmarks/union/splits.py INDEX FOLDER --sources GLOB [...] [--horizontal 40] [--vertical 20] [--seed 1]
 
 INDEX is the index of a lake. Base tables are drawn at random from the tables that match a glob, at most two from each
 folder: 110 to 5,000 rows, 5 to 30 columns, of which at least two are texts, as TUS and SANTOS have it.
 
-Horizontal: eleven pieces, in the order of the rows or at random. Each piece drops a fifth of its columns, renames a third
-of them (abbreviated, without vowels, in another style, with a prefix, or as a column without a name), shuffles them, and
-is written as one of five formats. The pieces of every second base are called after it, the others are not.
+Horizontal: eleven pieces, in the order of the rows or at random. Each piece drops a fifth of its columns, renames a
+third of them (abbreviated, without vowels, in another style, with a prefix, or as a column without a name), shuffles
+them, and is written as one of five formats. The pieces of every second base are called after it, the others are not.
 
 Vertical: two pieces of a table with a key of texts. Both have the key, each has half of the other columns and a random
 four fifths of the rows. `truth.json` says which file belongs to which base, with which of its columns.

@@ -58,7 +58,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """Keeps the functions `join` and `union` from being replaced by the packages of these names when these are imported."""
+    """Keeps the functions `join` and `union` from being replaced by the packages of these names."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _MODULE_OF and isinstance(value, ModuleType)):

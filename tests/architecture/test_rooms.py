@@ -28,6 +28,7 @@ LEVELS = (
     ("through",),
     ("search",),
     ("join", "graph", "union"),
+    ("augment",),
     ("api",),
     ("dovetail",),
     ("cli",),

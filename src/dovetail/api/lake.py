@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,6 +96,7 @@ class Lake:
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
+        target: str | None = None,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -110,12 +112,27 @@ class Lake:
         the same thing is at least `min_similarity` (0.5; 1 means equal). Without `k` and `threshold`, all columns in
         which half of the rows have a match are found. Without `on`, the column with most texts is searched
         with; `on="*"` tries each.
+
+        With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
+        `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
         """
         globs = (tables,) if isinstance(tables, str) else tuple(tables)
         from dovetail.search.planner import search
+        from dovetail.union.join_or_union import with_unions
 
         request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
-        return search(self.segments, request, self._decided).of(Source(self._join_hit, data))
+        mine = open_table(data, segments=self.segments)
+        if target is None:
+            hits = search(self.segments, replace(request, data=mine), self._decided)
+        else:
+            from dovetail.augment.rank import CONSIDERED, ranked_for
+
+            if by != METHODS[0]:
+                raise InputError(f"`target` does not go with `by={by!r}`; drop one of them.")
+            mine.column(target)  # raises where there is none
+            some = replace(request, data=mine.without(target), k=max(CONSIDERED, request.most))
+            hits = ranked_for(self.segments, mine, target, search(self.segments, some, self._decided), request.most)
+        return with_unions(self.segments, mine, hits).of(Source(self._join_hit, data))
 
     def join(
         self,
@@ -167,9 +184,9 @@ class Lake:
     ) -> UnionHits:
         """The `k` tables whose rows could most likely be appended to `data`, best first, with their columns aligned.
 
-        `data` is a path, a table of the lake by name, or a frame. `hit.append()` gives the rows of both, with a column of
-        origin; `dovetail.union(data, *tables, index=…)` appends several. Copies and versions of `data` are named as such
-        (`hit.relation`). `tables` are globs: only tables that match one are found.
+        `data` is a path, a table of the lake by name, or a frame. `hit.append()` gives the rows of both, with a
+        column of origin; `dovetail.union(data, *tables, index=…)` appends several. Copies and versions of `data` are
+        named as such (`hit.relation`). `tables` are globs: only tables that match one are found.
         """
         from dovetail.union.append import append_tables
         from dovetail.union.search import UnionRequest, search_unions

@@ -40,6 +40,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--min-overlap", default=1, show_default=True, help="The smallest number of common values.")
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
+@click.option("--target", metavar="COLUMN", help="Rank by what the columns of a hit add to predicting COLUMN of QUERY.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
 @json_option
 def search_command(
@@ -55,6 +56,7 @@ def search_command(
     min_overlap: int,
     include_self: bool,
     fast: bool,
+    target: str | None,
     explain: int | None,
     as_json: bool,
 ) -> int:
@@ -70,6 +72,9 @@ def search_command(
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
+    With --target, hits are ranked by the share of the variance of COLUMN that their columns explain beyond those of
+    QUERY, on a sample of the join.
+
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
     The exit code is 1 if nothing is found.
 
@@ -79,6 +84,7 @@ def search_command(
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
+      dovetail search flats.csv --target price --index ./idx
     """
     if mapping and by != "semantic":
         raise InputError("--mapping needs --by semantic.")
@@ -97,6 +103,7 @@ def search_command(
                 tables=tables,
                 min_overlap=min_overlap,
                 include_self=include_self,
+                target=target,
             )
             hits = search(fast=fast)
             exact = search() if fast and not (as_json or explain is not None) else hits

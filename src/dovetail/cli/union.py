@@ -47,9 +47,9 @@ def union_command(
     """Find the tables of the index whose rows could be appended to MINE; or, if TABLE is given, append them.
 
     MINE is a file, - for standard input, or a table of the lake; TABLE is a file or a table of the lake. Columns are
-    aligned one to one, by their values, names, types and spelling. The appended table has the columns of MINE, null where
-    TABLE has no counterpart, and a column `origin` with the name of each row's table. Copies and versions of MINE are
-    marked as such. The exit code is 1 if nothing is found.
+    aligned one to one, by their values, names, types and spelling. The appended table has the columns of MINE, null
+    where TABLE has no counterpart, and a column `origin` with the name of each row's table. Copies and versions of
+    MINE are marked as such. The exit code is 1 if nothing is found.
 
     \b
     Example:

@@ -8,7 +8,7 @@ from dovetail._types import Array
 
 
 def best_assignment(weights: Array) -> list[tuple[int, int]]:
-    """Pairs of a row and a column, each at most once, with the greatest sum of weights; pairs of weight 0 are left out."""
+    """Pairs of a row and a column, each at most once, with the greatest sum of weights; none has the weight 0."""
     if weights.shape[0] > weights.shape[1]:
         return sorted((row, column) for column, row in best_assignment(weights.T))
     costs = -np.asarray(weights, np.float64)

@@ -1,4 +1,4 @@
-"""Tables of the lake that could be appended to mine: those that share values or names of columns, the most promising first.
+"""Tables of the lake that could be appended to mine: those that share values or names of columns.
 
 The cost follows the tables that share something: posting lists give those with common values (JOSIE).
 """

@@ -56,7 +56,8 @@ class UnionHit:
         sides = (("for it", self.reasons), ("against it", self.objections))
         why = "; ".join(f"{side}: {', '.join(clauses)}" for side, clauses in sides if clauses)
         lines = [
-            f"{self.table}: {self.rows:,} rows that could be appended, {self.probability:.0%} likely ({why or 'typical'}).",
+            f"{self.table}: {self.rows:,} rows that could be appended, {self.probability:.0%} likely"
+            + (f" ({why})." if why else "."),
             f"  columns: {pairs}",
             f"  lacks: {', '.join(self.only_mine) or '–'}   has besides: {', '.join(self.only_theirs) or '–'}",
         ]

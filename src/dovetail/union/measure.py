@@ -20,7 +20,7 @@ from dovetail.union.summary import ColumnSummary, summaries
 
 FEATURES = (
     "aligned_here", "aligned_there", "certain", "columns", "rare_names", "rare_values", "same_kinds", "key_shared",
-    "width_differs", "called_alike", "near",
+    "width_differs", "called_alike",
 )  # fmt: skip
 _UNIQUE = 0.98  # distinct values by rows, of what could be a key; arbitrary, forgives a few repeated ones
 
@@ -74,16 +74,14 @@ class UnionJudge:
     def _features(self, number: int, alignment: Alignment) -> Array:
         known = self._candidates
         around = known.around
-        return table_features(
-            alignment, known.rarity, around.name_rarity, float(around.called_alike[number]), float(around.near[number])
-        )
+        return table_features(alignment, known.rarity, around.name_rarity, float(around.called_alike[number]))
 
 
 def union_model() -> Model:
     return load_model("tables", FEATURES, "union")
 
 
-def table_features(alignment: Alignment, rarity: Array, name_rarity: Array, called_alike: float, near: float) -> Array:
+def table_features(alignment: Alignment, rarity: Array, name_rarity: Array, called_alike: float) -> Array:
     """A number for each of FEATURES, from 0 to about 1. `rarity` and `name_rarity`: of my columns, in the lake."""
     here, there = len(alignment.mine), len(alignment.theirs)
     mine = np.array([one for one, _ in alignment.places], np.int64)
@@ -102,7 +100,6 @@ def table_features(alignment: Alignment, rarity: Array, name_rarity: Array, call
         "key_shared": float(max((contained * keys).tolist(), default=0.0)),
         "width_differs": abs(here - there) / max(here, there, 1),
         "called_alike": called_alike,
-        "near": near,
     }
     assert tuple(columns) == FEATURES
     return np.array([float(value) for value in columns.values()])
@@ -143,8 +140,8 @@ _GROUPS = (
         lambda of: f"{of['key_shared']:.0%} of the keys are the same: its rows are about the same things as yours",
     ),
     Group(
-        ("called_alike", "near"),
-        lambda _: "the tables have similar names or are close to each other in the lake",
+        ("called_alike",),
+        lambda _: "the tables have similar names",
         lambda _: "the tables have different names",
     ),
 )

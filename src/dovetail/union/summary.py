@@ -82,7 +82,7 @@ def _summary(column: InputColumn, kind: int, place: float, spelling: Array) -> C
 
 
 def _sample(tokens: pa.Array) -> pa.Array:
-    """Values at regular distances: tokens of an index are in the order of their hashes, those of a file in that of rows."""
+    """Values at regular distances."""
     if len(tokens) <= _SAMPLE:
         return tokens
     return tokens.take(pa.array(np.linspace(0, len(tokens) - 1, _SAMPLE).astype(np.int64)))
