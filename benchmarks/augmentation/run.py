@@ -1,12 +1,12 @@
 """Does a model predict better with columns that a search adds? The experiment of the PEXESO paper's Table V on a lake.
 
-    python benchmarks/augmentation/run.py INDEX [--tasks 12] [--seed 1]
+    python benchmarks/augmentation/run.py INDEX [--tasks 16] [--skip 0] [--seed 1]
 
 Tasks are drawn from the tables of the lake at random, by this rule, which was written before any result was seen: 100
 to 5,000 rows; a *key*, the first column of text with at least 50 distinct values, of which at least three other
 tables hold half; a *target*, the last column of numbers that has more than 20 distinct values, at most a tenth of
-nulls, and is not a number for each row; one table of each folder. Of each, 1,000 rows are taken at most, as in the
-paper.
+nulls, and is not a number for each row; one table of each folder and of each header. Of each, 1,000 rows are taken at
+most, as in the paper.
 
 Four folds, as in the paper. In each fold the search sees the training rows only, and the three best tables are joined
 from the left: the mean of the matching numbers, the first of the matching texts. A random forest (scikit-learn, 100
@@ -18,12 +18,13 @@ target, key     the same tables, ranked by --target
 target          `search --target`, no column named
 
 For all three, tables that are editions of the query's own do not count (Jaccard of the names of the columns 1/2 or
-more), nor do columns that have the target's value in nine of ten rows.
+more), nor do columns in which nine of ten rows meet the target's own value.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -58,11 +59,14 @@ def tasks(lake: dovetail.Lake, number: int, seed: int) -> Iterator[Task]:
     lines = [line.table for line in lake.tables() if _ROWS[0] <= line.rows <= _ROWS[1] and not line.error]
     lines = [table for table in lines if "//" not in table]  # other roots than the lake's: databases, pieces
     folders: set[str] = set()
+    headers: set[frozenset[str]] = set()
     for place in np.random.default_rng(seed).permutation(len(lines)):
         folder = lines[place].rpartition("/")[0]
-        task = None if folder in folders else task_of(lake, lines[place])
+        names = frozenset(header(lake, lines[place]))
+        task = None if folder in folders or names in headers else task_of(lake, lines[place])
         if task:
             folders.add(folder)
+            headers.add(names)
             number -= 1
             yield task
             if not number:
@@ -110,23 +114,25 @@ def joined(lake: dovetail.Lake, rows: pd.DataFrame, task: Task, hits: list[Hit])
     for number, hit in enumerate(chosen):
         mine = rows[list(dict.fromkeys(hit.on))].assign(**{_ROW: range(len(rows))})
         both = lake.join(mine, hit.table, on=list(hit.pairs), how="left", max_rows=10**7).frame
-        brought = [name for name in both.columns if name not in mine.columns]
+        wanted = rows[task.target].astype(str).to_numpy()[both[_ROW]]
         groups = both.groupby(_ROW)
         columns = {
             f"{number} {name}": groups[name].mean()
             if pd.api.types.is_numeric_dtype(both[name])
             else groups[name].first()
-            for name in brought
+            for name in both.columns
+            if name not in mine.columns and not _is(both[name], wanted, both[_ROW])
         }
-        added = pd.DataFrame(columns).reindex(range(len(rows))).set_index(rows.index)
-        same = [name for name in added if _is(added[name], rows[task.target])]
-        found = pd.concat([found, added.drop(columns=same)], axis=1)
+        found = pd.concat([found, pd.DataFrame(columns).reindex(range(len(rows))).set_index(rows.index)], axis=1)
     return found
 
 
-def _is(column: pd.Series, target: pd.Series) -> bool:
+def _is(column: pd.Series, wanted: Any, row: pd.Series) -> bool:
+    """Whether most rows that match something meet the target's value."""
     known = column.notna()
-    return bool(known.any()) and (column[known].astype(str) == target[known].astype(str)).mean() >= _ITSELF
+    if not known.any():
+        return False
+    return (column.astype(str) == wanted)[known].groupby(row[known]).any().mean() >= _ITSELF
 
 
 def inputs(rows: pd.DataFrame, target: str) -> Any:
@@ -174,13 +180,14 @@ def measure(lake: dovetail.Lake, task: Task, seed: int) -> tuple[dict[str, float
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("index", type=Path)
-    parser.add_argument("--tasks", type=int, default=12)
+    parser.add_argument("--tasks", type=int, default=16)
+    parser.add_argument("--skip", type=int, default=0, help="the first tasks, so that a run can be continued")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     lake = dovetail.open(options.index)
     gains: dict[str, list[float]] = {name: [] for name in SEARCHES}
     seconds: list[float] = []
-    for task in tasks(lake, options.tasks, options.seed):
+    for task in itertools.islice(tasks(lake, options.tasks, options.seed), options.skip, None):
         found, taken = measure(lake, task, options.seed)
         seconds += taken
         for name, gain in found.items():
