@@ -32,7 +32,7 @@ class Target:
     @cached_property
     def _rest(self) -> Array:
         """The errors of the predictions from my own columns, or from the mean where that is better."""
-        errors = self._outcomes - self._predicted(self._own, self._outcomes)
+        errors: Array = self._outcomes - self._predicted(self._own, self._outcomes)
         return errors if (errors**2).sum() < self._total else self._outcomes
 
     @property

@@ -117,4 +117,5 @@ def _outcomes(column: InputColumn, codes: Array) -> Array:
         return clipped
     present, counts = np.unique(codes, return_counts=True)
     classes = present[np.argsort(-counts, kind="stable")][:_CLASSES]
-    return (codes[:, None] == classes).astype(np.float64)
+    hot: Array = (codes[:, None] == classes).astype(np.float64)
+    return hot
