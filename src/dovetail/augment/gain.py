@@ -21,7 +21,7 @@ class Target:
 
     def __init__(self, outcomes: Array, own: Array) -> None:
         """A row for each row of mine: the number to predict or a column for each class, and the inputs that I have."""
-        self._outcomes = outcomes - outcomes.mean(axis=0)
+        self._outcomes: Array = outcomes - outcomes.mean(axis=0)
         self._own = own
         self._fold = np.random.default_rng(_SEED).permutation(len(outcomes)) % _FOLDS
 
