@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -48,6 +49,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
 @click.option("--copies", is_flag=True, help="Show near-copies of a hit on lines of their own.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
+@click.option("--target", metavar="COLUMN", help="Rank by what the columns of a hit add to predicting COLUMN of QUERY.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
 @json_option
 @click.option("--json-lines", "as_lines", is_flag=True, help="Print hits as JSON lines: first approximate, then exact.")
@@ -72,6 +74,7 @@ def search_command(
     include_self: bool,
     copies: bool,
     fast: bool,
+    target: str | None,
     explain: int | None,
     as_json: bool,
     as_lines: bool,
@@ -89,6 +92,9 @@ def search_command(
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
+    With --target, hits are ranked by the share of the variance of COLUMN that their columns explain beyond those of
+    QUERY, on a sample of the join.
+
     Near-copies of a hit, such as the other days of a daily report, are counted in its line ("and 69 like it"); --copies
     shows them all, and --json names them.
 
@@ -104,6 +110,7 @@ def search_command(
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
+      dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
     """
     if mapping and by != "semantic":
@@ -115,18 +122,21 @@ def search_command(
     if (many or as_lines) and (mapping or explain is not None or as_json):
         raise InputError("--many and --json-lines do not go with --json, --explain and --mapping.")
     folder = need_index(index)
-    options = {
+    if target and (many is not None or as_lines):
+        raise InputError("--target does not go with --many or --json-lines.")
+    options: dict[str, Any] = {
         "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold, "tables": tables,
         "min_overlap": min_overlap, "include_self": include_self, "copies": copies,
     }  # fmt: skip
     if many is not None:
         return search_folder(Lake(folder), many, output, {**options, "fast": fast})
+    assert query is not None  # as checked above
     with from_standard_input(query) as (data,):
         if as_lines:
             return print_stages(Lake(folder), data, {**options, "fast": fast})
         with long_question() as progress:
             progress("searching", 0, 0)
-            search = functools.partial(Lake(folder).search, data, **options)
+            search = functools.partial(Lake(folder).search, data, **options, target=target)
             hits = search(fast=fast)
             exact = search() if fast and not (as_json or explain is not None) else hits
         if mapping:

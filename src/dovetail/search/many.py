@@ -17,7 +17,7 @@ from dovetail.errors import DovetailError, InputError
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.lake.listing import Root, list_lake
 from dovetail.search.hits import Hits, Source
-from dovetail.search.planner import search
+from dovetail.search.planner import JudgeUnions, search
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.request import SearchRequest
 
@@ -109,6 +109,7 @@ def search_many(
     request: SearchRequest,
     decisions: Decisions | None = None,
     lake: Callable[[], LakeColumns] | None = None,
+    judge_unions: JudgeUnions | None = None,
 ) -> Iterator[Answer]:
     """The answers to named queries, in their order, as they come; the request has all but their data."""
     columns = LakeColumns(segments) if lake is None else lake()
@@ -116,7 +117,8 @@ def search_many(
     def answer(query: tuple[str, Any]) -> Answer:
         name, data = query
         try:
-            return Answer(name, search(segments, replace(request, data=data), decisions, lambda: columns))
+            asked = replace(request, data=data)
+            return Answer(name, search(segments, asked, decisions, lambda: columns, judge_unions))
         except DovetailError as reason:  # of this query; the others go on
             return Answer(name, None, str(reason))
 
