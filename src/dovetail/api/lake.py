@@ -22,7 +22,7 @@ from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.catalog.decisions import Decision, Decisions, read_decisions
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
-from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
+from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
@@ -343,6 +343,7 @@ class Lake:
         from dovetail.indexes.frozen import frozen_settings
 
         manifest = self._snapshot.manifest
+        values = distinct_values(self._snapshot.segments)
         sizes: dict[str, int] = {}
         for segment in self._snapshot.segments:
             for name, part in segment.parts.items():
@@ -352,7 +353,9 @@ class Lake:
             "generation": manifest.generation,
             "segments": len(manifest.segments),
             "dead_tables": sum(len(ref.dead) for ref in manifest.segments),
-            **(manifest.statistics or statistics_of(self._snapshot.segments)),
+            **statistics_of(segment.ref.totals or totals_of(segment) for segment in self._snapshot.segments),
+            "values": values.number,
+            "values_are_exact": values.is_exact,
             "index_bytes": sum(sizes.values()),
             "index_bytes_by_part": sizes,
             "roots": list(manifest.roots),
