@@ -260,7 +260,8 @@ class Lake:
         from dovetail.graph.inclusion_on_spark import inclusions_on_spark
 
         request = SparkRequest(spark, master, conf or {})
-        return InclusionDependencies(finder, inclusions_on_spark(self._snapshot, query, request, decisions), decisions)
+        runs = inclusions_on_spark(self._snapshot, self._columns, query, request, decisions)
+        return InclusionDependencies(finder, runs, decisions)
 
     def foreign_keys(
         self, min_score: float | None = None, *, tables: str | None = None, progress: Progress | None = None

@@ -1,9 +1,9 @@
 """Which segments are merged, and when: levels of sizes, as in Lucene's LogMergePolicy, without a largest size.
 
-A level spans sizes up to `factor` times its smallest. Where it has `factor` segments or more, they become one, which
-belongs to a higher level and may fill it in turn. So an index has fewer than `factor` segments on each of its levels,
-O(log n) in all, and a table is rewritten at most once a level. A merge reads every segment once, however many levels it
-passes.
+A level spans sizes up to `factor` times its smallest. Where it has `factor` segments or more, they and all smaller ones
+become one, which belongs to a higher level and may fill it in turn. So an index has fewer than `factor` segments on
+each of its levels, O(log n) in all, and a table is rewritten at most once a level. A merge reads every segment once,
+however many levels it passes.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ def plan_merges(sizes: Mapping[str, int], factor: int, ceiling: int | None = Non
     merged = []
     level = min(levels, default=0)
     while level <= max(levels, default=-1):
-        found = levels.get(level, [])
-        if len(found) >= factor:
+        if len(levels.get(level, [])) >= factor:
+            found = [each for lower in sorted(levels) if lower <= level for each in levels.pop(lower)]
             size = sum(each for each, _ in found)
             group = [name for _, names in found for name in names]
-            levels[level] = []
             if ceiling is None or size < ceiling:
                 levels.setdefault(_level(size, factor), []).append((size, group))
             else:
