@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
-from dovetail.cli.options import index_option, json_option, need_index
+from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options
 from dovetail.cli.output import note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
@@ -41,6 +42,11 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
+@click.option("--many", is_flag=True, help="QUERY is a folder or a glob: search with each of its tables, on Spark.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="With --many: write to a .json, .csv or .parquet file."
+)
+@spark_options("With --many: the Spark master; by default all cores of this machine.")
 @json_option
 def search_command(
     query: str,
@@ -56,6 +62,10 @@ def search_command(
     include_self: bool,
     fast: bool,
     explain: int | None,
+    many: bool,
+    output: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
@@ -73,16 +83,32 @@ def search_command(
     --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
     The exit code is 1 if nothing is found.
 
+    --many searches with all tables of a folder in one Spark job, on this machine or, with --master, on a cluster that
+    sees the folder and the index.
+
     \b
     Example:
       dovetail search sales.csv --on country --index ./idx
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
+      dovetail search --many ./queries --index ./idx -o hits.parquet
     """
     if mapping and by != "semantic":
         raise InputError("--mapping needs --by semantic.")
     folder = need_index(index)
+    if many:
+        return _search_many(
+            query,
+            folder,
+            {
+                "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold,
+                "tables": tables, "min_overlap": min_overlap, "include_self": include_self, "fast": fast,
+            },
+            (master, conf), output, as_json,
+        )  # fmt: skip
+    if output or master or conf:
+        raise InputError("-o, --master and --conf need --many.")
     with from_standard_input(query) as (data,):
         with long_question() as progress:
             progress("searching", 0, 0)
@@ -111,6 +137,20 @@ def search_command(
         else:
             _say(hits, query, folder)
     return 0 if hits else 1
+
+
+def _search_many(
+    folder: str,
+    index: Path,
+    options: dict[str, Any],
+    spark: tuple[str | None, tuple[str, ...]],
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    from dovetail._spark.session import SparkRequest
+    from dovetail.cli.search_many import search_many
+
+    return search_many(folder, index, options, SparkRequest(None, spark[0], conf_of(spark[1])), output, as_json)
 
 
 def _explain(hit: Hit, as_json: bool) -> None:
