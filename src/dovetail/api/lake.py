@@ -33,7 +33,7 @@ from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table, only_column, open_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from dovetail.api.spark import SparkLake
     from dovetail.graph.candidate_keys import CandidateKeys
@@ -116,28 +116,13 @@ class Lake:
         request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
         return search(self.segments, request, self._decided).of(Source(self._join_hit, data))
 
-    def search_many(self, queries: Any = None, *, spark: SparkSession, **options: Any) -> DataFrame:
-        """The hits of many queries in one Spark job, as a DataFrame with a row for each hit and its `query`.
-
-        `queries` is a folder or glob of files, a list of paths and of names of the lake's tables, or a DataFrame with
-        such a column `query`; without it, every table of the lake is a query. `options` are those of `search`. A query
-        that cannot be read has one row with the `error`. Workers open the newest generation of the index.
-        """
-        from dovetail.search.on_spark import files_of, search_many
-
-        if queries is None:
-            queries = [line.table for line in self.tables() if not line.error]
-        elif isinstance(queries, str | Path):
-            queries = files_of(queries)
-        return search_many(spark, self._snapshot.path, queries, options)
-
     def to_spark(self, spark: SparkSession) -> SparkLake:
-        """What is known of the lake as DataFrames: `tables`, `columns`, `dependencies`, `foreign_keys`,
-        `candidate_keys`; `create_views()` makes temporary views of them for SQL.
+        """The lake in a Spark session: `tables`, `columns`, `dependencies`, `foreign_keys` and `candidate_keys` are
+        DataFrames, `create_views()` makes temporary views of them, and `search_many()` searches with many tables.
         """
         from dovetail.api.spark import SparkLake
 
-        return SparkLake(self, spark)
+        return SparkLake(self, self._snapshot.path, spark)
 
     def join(
         self,

@@ -6,6 +6,7 @@ Part of the offline half: nothing imports it before somebody asks for Spark.
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -27,15 +28,14 @@ class KnownLake(Protocol):
     def inds(self) -> Any: ...
     def foreign_keys(self) -> Any: ...
     def keys(self) -> Any: ...
-    def search_many(self, queries: Any = None, *, spark: SparkSession, **options: Any) -> DataFrame: ...
 
 
 class SparkLake:
     """What is known of a lake, as DataFrames; each is made when it is first asked for."""
 
-    def __init__(self, lake: KnownLake, session: SparkSession) -> None:
+    def __init__(self, lake: KnownLake, index: Path, session: SparkSession) -> None:
         require_spark()
-        self._lake, self._session = lake, session
+        self._lake, self._index, self._session = lake, index, session
 
     @cached_property
     def tables(self) -> DataFrame:
@@ -68,8 +68,21 @@ class SparkLake:
         return self._frame(self._lake.keys().to_arrow())
 
     def search_many(self, queries: Any = None, **options: Any) -> DataFrame:
-        """The hits of many queries, as `lake.search_many(…, spark=…)`."""
-        return self._lake.search_many(queries, spark=self._session, **options)
+        """The hits of many queries in one job, as a DataFrame with a row for each hit and its `query`.
+
+        `queries` is a folder or glob of files, a list of paths and of names of the lake's tables, or a DataFrame with
+        such a column `query`; without it, every table of the lake is a query. `options` are those of `lake.search`. A
+        query that cannot be read has one row with the `error`. Workers open the newest generation of the index.
+        """
+        from dovetail.search.on_spark import files_of, search_many
+
+        if queries is None:
+            queries = [(line.table, line.table) for line in self._lake.tables() if not line.error]
+        elif isinstance(queries, str | Path):
+            queries = files_of(queries)
+        elif not hasattr(queries, "mapInArrow"):
+            queries = [(query, query) for query in queries]
+        return search_many(self._session, self._index, queries, options)
 
     def create_views(self, prefix: str = "lake_") -> list[str]:
         """Make temporary views of all of these, such as `lake_tables`, for SQL; returns their names."""

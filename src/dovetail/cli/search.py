@@ -21,8 +21,14 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 
 
 @click.command("search", short_help="Find the tables that join with a table of yours.")
-@click.argument("query")
+@click.argument("query", required=False)
 @index_option
+@click.option(
+    "--many",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Search with every table of FOLDER, instead of QUERY, on Spark.",
+)
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of QUERY to join on, or several together. Default: each is tried."
 )
@@ -42,15 +48,15 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
-@click.option("--many", is_flag=True, help="QUERY is a folder or a glob: search with each of its tables, on Spark.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="With --many: write to a .json, .csv or .parquet file."
 )
 @spark_options("With --many: the Spark master; by default all cores of this machine.")
 @json_option
 def search_command(
-    query: str,
+    query: str | None,
     index: Path | None,
+    many: Path | None,
     on: str | None,
     by: str,
     threshold: str | None,
@@ -62,7 +68,6 @@ def search_command(
     include_self: bool,
     fast: bool,
     explain: int | None,
-    many: bool,
     output: Path | None,
     master: str | None,
     conf: tuple[str, ...],
@@ -97,9 +102,11 @@ def search_command(
     if mapping and by != "semantic":
         raise InputError("--mapping needs --by semantic.")
     folder = need_index(index)
-    if many:
+    if (query is None) == (many is None):
+        raise InputError("Name one table to search with, or a folder of them with --many.")
+    if many is not None:
         return _search_many(
-            query,
+            str(many),
             folder,
             {
                 "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold,
@@ -109,6 +116,7 @@ def search_command(
         )  # fmt: skip
     if output or master or conf:
         raise InputError("-o, --master and --conf need --many.")
+    assert query is not None
     with from_standard_input(query) as (data,):
         with long_question() as progress:
             progress("searching", 0, 0)

@@ -28,68 +28,71 @@ if TYPE_CHECKING:
 
 _QUERIES_A_TASK = 32  # a search takes some 10 ms and a task as much by itself; arbitrary
 _STRINGS = pa.list_(pa.string())
+_COUNT, _SHARE = pa.int64(), pa.float64()
 HIT_SCHEMA = pa.schema(
     [
-        ("query", pa.string()), ("error", pa.string()), ("rank", pa.int64()), ("table", pa.string()),
-        ("on", _STRINGS), ("columns", _STRINGS), ("by", pa.string()), ("score", pa.float64()),
-        ("probability", pa.float64()), ("overlap", pa.int64()), ("containment", pa.float64()),
-        ("jaccard", pa.float64()), ("query_size", pa.int64()), ("column_size", pa.int64()),
-        ("cardinality", pa.string()), ("query_rows", pa.int64()), ("matched_rows", pa.int64()),
-        ("table_rows", pa.int64()), ("joined_rows", pa.int64()), ("reasons", _STRINGS), ("objections", _STRINGS),
+        ("query", pa.string()), ("rank", pa.int32()), ("table", pa.string()), ("on", _STRINGS), ("columns", _STRINGS),
+        ("probability", _SHARE), ("score", _SHARE), ("overlap", _COUNT), ("containment", _SHARE), ("jaccard", _SHARE),
+        ("query_size", _COUNT), ("column_size", _COUNT), ("cardinality", pa.string()), ("query_rows", _COUNT),
+        ("matched_rows", _COUNT), ("table_rows", _COUNT), ("joined_rows", _COUNT), ("brings", _STRINGS),
+        ("reasons", _STRINGS), ("objections", _STRINGS), ("decided", pa.string()), ("error", pa.string()),
     ]
 )  # fmt: skip
-"""A row for each hit: the query, and the keys of `dovetail search --json`. A query that cannot be read has one row with
-the `error` and nothing else; one without hits has none."""
+"""A row for each hit: the query, and keys of `dovetail search --json`. A query that fails has one row with nothing but
+the `error`; one without hits has none."""
 
 
 def search_many(session: SparkSession, index: Path, queries: Any, options: Mapping[str, Any]) -> DataFrame:
     """The hits of many queries. The DataFrame is lazy, as Spark's are.
 
-    `queries` are paths of files and names of the lake's tables, or a DataFrame with such a column `query`. `options`
-    are those of a search request.
+    `queries` are names, each with the path of a file or the id of a table of the lake; or a DataFrame with a column
+    `query` of such paths and ids. `options` are those of a search request.
     """
     require_spark()
     SearchRequest("", **options)  # refuses what no query could be asked with
     place, chosen = str(index.absolute()), dict(options)
 
-    def answer(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def answer(asked: Iterable[tuple[str, str]]) -> pa.RecordBatch:
+        rows = [row for name, data in asked for row in hits_of(place, name, data, chosen)]
+        return pa.RecordBatch.from_pylist(rows, HIT_SCHEMA)
+
+    def of_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for query in batch.column(0).to_pylist():
-                yield pa.RecordBatch.from_pylist(hits_of(place, query, chosen), HIT_SCHEMA)
+                yield answer([(query, query)])
 
     schema = frame_of(session, HIT_SCHEMA.empty_table()).schema
     if hasattr(queries, "mapInArrow"):
         if "query" not in queries.columns:
             raise InputError(f"The DataFrame has no column `query`; it has {', '.join(queries.columns)}.")
-        return queries.select("query").mapInArrow(answer, schema)
-    named = [str(query) for query in queries]
+        return queries.select("query").mapInArrow(of_frame, schema)
+    named = [(str(name), str(data)) for name, data in queries]
 
-    def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The queries of each task: tasks over a range survive the loss of a worker, a shuffle may not."""
+    def of_range(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The queries of each task: tasks over a range survive the loss of a worker, those after a shuffle may not."""
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                part = named[number * _QUERIES_A_TASK : (number + 1) * _QUERIES_A_TASK]
-                yield from answer([pa.RecordBatch.from_arrays([pa.array(part, pa.string())], ["query"])])
+                yield answer(named[number * _QUERIES_A_TASK : (number + 1) * _QUERIES_A_TASK])
 
     tasks = -(-len(named) // _QUERIES_A_TASK)
-    return session.range(0, tasks, 1, max(1, tasks)).mapInArrow(take, schema)
+    return session.range(0, tasks, 1, max(1, tasks)).mapInArrow(of_range, schema)
 
 
-def files_of(source: str | Path) -> list[str]:
-    """The paths of the tables of a folder or a glob, in the order of their names."""
+def files_of(source: str | Path) -> list[tuple[str, str]]:
+    """The names and paths of the tables of a folder or a glob."""
     files = list_tables((Root.of(str(source)),))
-    return [file.path for _, file in sorted(files.items())]
+    return [(name, file.path) for name, file in sorted(files.items())]
 
 
-def hits_of(index: str, query: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def hits_of(index: str, name: str, data: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Inside a worker: the records of the hits of one query."""
     segments = _opened(index)
     try:
-        request = SearchRequest(query, **options)
+        request = SearchRequest(data, **options)
         found = search(segments, request, Decisions(read_decisions(Path(index)))).to_dicts()
     except (InputError, UnreadableTable) as error:
-        return [{"query": query, "error": str(error)}]
-    return [{"query": query, **{name: hit[name] for name in HIT_SCHEMA.names[2:]}} for hit in found]
+        return [{"query": name, "error": str(error)}]
+    return [{"query": name, **{key: hit[key] for key in HIT_SCHEMA.names[1:-1]}} for hit in found]
 
 
 @lru_cache(maxsize=1)

@@ -40,7 +40,7 @@ def lake(tmp_path_factory):
 def expected(lake, queries, **options):
     """What one search after another finds."""
     return [
-        {"query": str(query), **{name: hit[name] for name in HIT_SCHEMA.names[2:]}, "error": None}
+        {"query": getattr(query, "name", query), **{key: hit[key] for key in HIT_SCHEMA.names[1:-1]}, "error": None}
         for query in queries
         for hit in lake.search(query, **options).to_dicts()
     ]
@@ -54,9 +54,9 @@ def rows_of(frame):
 def test_a_folder_of_queries(spark, lake, tmp_path_factory, options):
     folder = lake._snapshot.path.parent / "asked"
     readable = sorted(folder.glob("q*.csv"))
-    found = rows_of(lake.search_many(folder, spark=spark, **options))
+    found = rows_of(lake.to_spark(spark).search_many(folder, **options))
     broken = [row for row in found if row["error"]]
-    assert [row["query"] for row in broken] == [str(folder / "broken.csv")]
+    assert [row["query"] for row in broken] == ["broken.csv"]
     assert {value for name, value in broken[0].items() if name not in ("query", "error")} == {None}
     alone = expected(lake, readable, **options)
     assert [row for row in found if not row["error"]] == sorted(alone, key=lambda row: (row["query"], row["rank"]))
@@ -64,18 +64,18 @@ def test_a_folder_of_queries(spark, lake, tmp_path_factory, options):
 
 
 def test_all_tables_of_the_lake_and_a_frame_of_them(spark, lake):
-    found = rows_of(lake.search_many(spark=spark))
+    found = rows_of(lake.to_spark(spark).search_many())
     names = [line.table for line in lake.tables()]
     assert found == sorted(expected(lake, names), key=lambda row: (row["query"], row["rank"]))
     frame = spark.createDataFrame([(name, 1) for name in names], "query string, other int")
-    assert rows_of(lake.search_many(frame, spark=spark)) == found
+    assert rows_of(lake.to_spark(spark).search_many(frame)) == found
 
 
 def test_bad_questions_are_refused_before_the_job(spark, lake):
     with pytest.raises(InputError, match="must be one of"):
-        lake.search_many(spark=spark, by="magic")
+        lake.to_spark(spark).search_many(by="magic")
     with pytest.raises(InputError, match="no column `query`; it has id"):
-        lake.search_many(spark.range(3), spark=spark)
+        lake.to_spark(spark).search_many(spark.range(3))
 
 
 def test_the_command(spark, lake, tmp_path):
@@ -84,11 +84,12 @@ def test_the_command(spark, lake, tmp_path):
     done = command("search", "--many", folder.parent / "asked", "--index", folder, "-k", "2", "-o", to)
     assert (done.code, done.out) == (0, f"5 hits of 6 queries written to {to}.\n")
     assert "broken.csv: " in done.err
-    found = rows_of(lake.search_many(folder.parent / "asked", spark=spark, k=2))
+    found = rows_of(lake.to_spark(spark).search_many(folder.parent / "asked", k=2))
     assert sorted(pq.read_table(to).to_pylist(), key=lambda row: (row["query"], row["rank"] or 0)) == found
     printed = command("search", "--many", folder.parent / "asked", "--index", folder, "-k", "2", terminal=True)
     assert "q4.csv" in printed.out
-    assert command("search", "x.csv", "--index", folder, "-o", to).code == 2
+    for wrong in (("x.csv", "-o", to), ("x.csv", "--many", tmp_path), ()):
+        assert command("search", *wrong, "--index", folder).code == 2
 
 
 def test_what_is_known(spark, lake):
