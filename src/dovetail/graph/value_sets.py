@@ -275,11 +275,11 @@ def _distinct(numbers: Array, most: int) -> tuple[Array, Array]:
 def _content(readers: Sequence[TokenReader], ids: list[Array], places: Array) -> tuple[Array, Array]:
     """The bytes of the tokens at these positions of all ids taken together, and the span of each."""
     starts = running_sum(np.array([len(part) for part in ids], np.int64))
-    segments = np.searchsorted(starts, places, side="right") - 1
-    by_segment = np.argsort(segments, kind="stable")
+    by_segment = np.argsort(places)
+    bounds = np.searchsorted(places[by_segment], starts)
     contents, sizes = [np.empty(0, np.uint8)], [np.empty(0, np.int64)]
     for number, reader in enumerate(readers):
-        mine = places[by_segment[segments[by_segment] == number]] - starts[number]
+        mine = places[by_segment[bounds[number] : bounds[number + 1]]] - starts[number]
         content, offsets = gather_strings(
             reader.arrays.token_bytes, reader.arrays.token_offsets, ids[number][mine].astype(np.int64)
         )
