@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dovetail.api.index import compact, index, remove
-    from dovetail.api.join import join, predicates
+    from dovetail.api.join import join, join_on_spark, predicates
     from dovetail.api.lake import Lake, open, verify
     from dovetail.errors import DovetailError
     from dovetail.join.result import JoinResult
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove",
-    "verify",
+    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "join_on_spark", "open",
+    "predicates", "remove", "verify",
 ]  # fmt: skip
 
 _MODULE_OF = {
@@ -38,6 +38,7 @@ _MODULE_OF = {
     "compact": "api.index",
     "index": "api.index",
     "join": "api.join",
+    "join_on_spark": "api.join",
     "open": "api.lake",
     "predicates": "api.join",
     "remove": "api.index",
