@@ -70,19 +70,17 @@ class SparkLake:
     def search_many(self, queries: Any = None, **options: Any) -> DataFrame:
         """The hits of many queries in one job, as a DataFrame with a row for each hit and its `query`.
 
-        `queries` is a folder or glob of files, a list of paths and of names of the lake's tables, or a DataFrame with
+        `queries` is a folder of files, a list of paths and of names of the lake's tables, or a DataFrame with
         such a column `query`; without it, every table of the lake is a query. `options` are those of `lake.search`. A
         query that cannot be read has one row with the `error`. Workers open the newest generation of the index.
         """
-        from dovetail.search.on_spark import files_of, search_many
+        from dovetail.search.many import named_queries
+        from dovetail.search.on_spark import search_on_spark
 
         if queries is None:
-            queries = [(line.table, line.table) for line in self._lake.tables() if not line.error]
-        elif isinstance(queries, str | Path):
-            queries = files_of(queries)
-        elif not hasattr(queries, "mapInArrow"):
-            queries = [(query, query) for query in queries]
-        return search_many(self._session, self._index, queries, options)
+            queries = [line.table for line in self._lake.tables() if not line.error]
+        named = queries if hasattr(queries, "mapInArrow") else named_queries(queries)
+        return search_on_spark(self._session, self._index, named, options)
 
     def create_views(self, prefix: str = "lake_") -> list[str]:
         """Make temporary views of all of these, such as `lake_tables`, for SQL; returns their names."""

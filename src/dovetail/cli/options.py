@@ -85,7 +85,7 @@ def spark_options(master: str) -> Callable[[Command], Command]:
             "--conf",
             multiple=True,
             metavar="KEY=VALUE",
-            help="A setting of Spark, as it is started. May be repeated.",
+            help="A setting for the Spark session that is started. May be repeated.",
         )(command)
         return click.option("--master", metavar="URL", help=master)(command)
 

@@ -14,6 +14,7 @@ from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options
 from dovetail.cli.output import note, print_json, print_table
 from dovetail.cli.progress import long_question
+from dovetail.cli.search_lines import print_stages, search_folder, search_folder_on_spark
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.request import METHODS
@@ -27,7 +28,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
     "--many",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Search with every table of FOLDER, instead of QUERY, on Spark.",
+    help="Search with every table of FOLDER, instead of QUERY.",
 )
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of QUERY to join on, or several together. Default: each is tried."
@@ -46,13 +47,18 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose id matches. May be repeated.")
 @click.option("--min-overlap", default=1, show_default=True, help="The smallest number of common values.")
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
+@click.option("--copies", is_flag=True, help="Show near-copies of a hit on lines of their own.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="With --many: write to a .json, .csv or .parquet file."
-)
-@spark_options("With --many: the Spark master; by default all cores of this machine.")
 @json_option
+@click.option("--json-lines", "as_lines", is_flag=True, help="Print hits as JSON lines: first approximate, then exact.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="With --many: write all hits to .parquet, .arrow or .feather.",
+)
+@spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
     query: str | None,
     index: Path | None,
@@ -66,12 +72,14 @@ def search_command(
     tables: tuple[str, ...],
     min_overlap: int,
     include_self: bool,
+    copies: bool,
     fast: bool,
     explain: int | None,
+    as_json: bool,
+    as_lines: bool,
     output: Path | None,
     master: str | None,
     conf: tuple[str, ...],
-    as_json: bool,
 ) -> int:
     """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
 
@@ -85,11 +93,14 @@ def search_command(
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
-    --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
-    The exit code is 1 if nothing is found.
+    Near-copies of a hit, such as the other days of a daily report, are counted in its line ("and 69 like it"); --copies
+    shows them all, and --json names them.
 
-    --many searches with all tables of a folder in one Spark job, on this machine or, with --master, on a cluster that
-    sees the folder and the index.
+    --json-lines prints hits as they are found: first those of sketches (LSH Ensemble), then the exact ones, with what
+    has changed. --fast prints both as tables; with --json or --json-lines, only those of sketches. --many searches with
+    all tables of a folder and prints their hits as JSON lines, or writes them to a file.
+
+    The exit code is 1 if nothing is found.
 
     \b
     Example:
@@ -97,41 +108,36 @@ def search_command(
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
-      dovetail search --many ./queries --index ./idx -o hits.parquet
+      dovetail search --many ./reports --index ./idx -o hits.parquet
+      dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077
     """
     if mapping and by != "semantic":
         raise InputError("--mapping needs --by semantic.")
-    folder = need_index(index)
     if (query is None) == (many is None):
         raise InputError("Name one table to search with, or a folder of them with --many.")
+    for name, given in (("--output", output), ("--master", master)):
+        if given and not many:
+            raise InputError(f"{name} needs --many.")
+    if conf and not master:
+        raise InputError("--conf needs --master.")
+    if (many or as_lines) and (mapping or explain is not None or as_json):
+        raise InputError("--many and --json-lines do not go with --json, --explain and --mapping.")
+    folder = need_index(index)
+    options: dict[str, Any] = {
+        "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold, "tables": tables,
+        "min_overlap": min_overlap, "include_self": include_self, "copies": copies,
+    }  # fmt: skip
+    if many is not None and master:
+        return search_folder_on_spark(folder, many, output, {**options, "fast": fast}, master, conf_of(conf))
     if many is not None:
-        return _search_many(
-            str(many),
-            folder,
-            {
-                "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold,
-                "tables": tables, "min_overlap": min_overlap, "include_self": include_self, "fast": fast,
-            },
-            (master, conf), output, as_json,
-        )  # fmt: skip
-    if output or master or conf:
-        raise InputError("-o, --master and --conf need --many.")
+        return search_folder(Lake(folder), many, output, {**options, "fast": fast})
     assert query is not None
     with from_standard_input(query) as (data,):
+        if as_lines:
+            return print_stages(Lake(folder), data, {**options, "fast": fast})
         with long_question() as progress:
             progress("searching", 0, 0)
-            search = functools.partial(
-                Lake(folder).search,
-                data,
-                on,
-                k,
-                by=by,
-                min_similarity=min_similarity,
-                threshold=threshold,
-                tables=tables,
-                min_overlap=min_overlap,
-                include_self=include_self,
-            )
+            search = functools.partial(Lake(folder).search, data, **options)
             hits = search(fast=fast)
             exact = search() if fast and not (as_json or explain is not None) else hits
         if mapping:
@@ -145,20 +151,6 @@ def search_command(
         else:
             _say(hits, query, folder)
     return 0 if hits else 1
-
-
-def _search_many(
-    folder: str,
-    index: Path,
-    options: dict[str, Any],
-    spark: tuple[str | None, tuple[str, ...]],
-    output: Path | None,
-    as_json: bool,
-) -> int:
-    from dovetail._spark.session import SparkRequest
-    from dovetail.cli.search_many import search_many
-
-    return search_many(folder, index, options, SparkRequest(None, spark[0], conf_of(spark[1])), output, as_json)
 
 
 def _explain(hit: Hit, as_json: bool) -> None:
