@@ -23,7 +23,7 @@ from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.catalog.decisions import Decision, Decisions, read_decisions
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
-from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
+from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
@@ -36,6 +36,7 @@ from dovetail.tables.input_table import lake_table, only_column, open_table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from dovetail.api.spark import SparkLake
     from dovetail.graph.candidate_keys import CandidateKeys
     from dovetail.graph.decided import DecidedColumns
     from dovetail.graph.foreign_keys import ForeignKeys
@@ -193,6 +194,14 @@ class Lake:
         named = named_queries(queries)
         for answer in search_many(self.segments, named.items(), _request(None, on, k, options), *self._search_context):
             yield answer.of(Source(self._join_hit, named[answer.query]))
+
+    def to_spark(self, spark: SparkSession) -> SparkLake:
+        """The lake in a Spark session: `tables`, `columns`, `dependencies`, `foreign_keys` and `candidate_keys` are
+        DataFrames, `create_views()` makes temporary views of them, and `search_many()` searches with many tables.
+        """
+        from dovetail.api.spark import SparkLake
+
+        return SparkLake(self, self._snapshot.path, spark)
 
     def join(
         self,
@@ -367,7 +376,8 @@ class Lake:
         from dovetail.graph.inclusion_on_spark import inclusions_on_spark
 
         request = SparkRequest(spark, master, conf or {})
-        return InclusionDependencies(finder, inclusions_on_spark(self._snapshot, query, request, decisions), decisions)
+        runs = inclusions_on_spark(self._snapshot, self._columns, query, request, decisions)
+        return InclusionDependencies(finder, runs, decisions)
 
     def foreign_keys(
         self, min_score: float | None = None, *, tables: str | None = None, progress: Progress | None = None
@@ -450,6 +460,7 @@ class Lake:
         from dovetail.indexes.frozen import frozen_settings
 
         manifest = self._snapshot.manifest
+        values = distinct_values(self._snapshot.segments)
         sizes: dict[str, int] = {}
         for segment in self._snapshot.segments:
             for name, part in segment.parts.items():
@@ -459,7 +470,9 @@ class Lake:
             "generation": manifest.generation,
             "segments": len(manifest.segments),
             "dead_tables": sum(len(ref.dead) for ref in manifest.segments),
-            **(manifest.statistics or statistics_of(self._snapshot.segments)),
+            **statistics_of(segment.ref.totals or totals_of(segment) for segment in self._snapshot.segments),
+            "values": values.number,
+            "values_are_exact": values.is_exact,
             "index_bytes": sum(sizes.values()),
             "index_bytes_by_part": sizes,
             "roots": list(manifest.roots),

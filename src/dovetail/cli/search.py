@@ -11,10 +11,10 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
-from dovetail.cli.options import index_option, json_option, need_index
+from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options
 from dovetail.cli.output import note, print_json, print_table
 from dovetail.cli.progress import long_question
-from dovetail.cli.search_lines import print_stages, search_folder
+from dovetail.cli.search_lines import print_stages, search_folder, search_folder_on_spark
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.request import METHODS
@@ -59,6 +59,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
     type=click.Path(path_type=Path),
     help="With --many: write all hits to .parquet, .arrow or .feather.",
 )
+@spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
     query: str | None,
     index: Path | None,
@@ -79,6 +80,8 @@ def search_command(
     as_json: bool,
     as_lines: bool,
     output: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
 ) -> int:
     """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
 
@@ -112,13 +115,17 @@ def search_command(
       dovetail search hotels.csv --on address --by semantic --index ./idx
       dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
+      dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077
     """
     if mapping and by != "semantic":
         raise InputError("--mapping needs --by semantic.")
     if (query is None) == (many is None):
         raise InputError("Name one table to search with, or a folder of them with --many.")
-    if output and not many:
-        raise InputError("--output needs --many.")
+    for name, given in (("--output", output), ("--master", master)):
+        if given and not many:
+            raise InputError(f"{name} needs --many.")
+    if conf and not master:
+        raise InputError("--conf needs --master.")
     if (many or as_lines) and (mapping or explain is not None or as_json):
         raise InputError("--many and --json-lines do not go with --json, --explain and --mapping.")
     folder = need_index(index)
@@ -128,6 +135,8 @@ def search_command(
         "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold, "tables": tables,
         "min_overlap": min_overlap, "include_self": include_self, "copies": copies,
     }  # fmt: skip
+    if many is not None and master:
+        return search_folder_on_spark(folder, many, output, {**options, "fast": fast}, master, conf_of(conf))
     if many is not None:
         return search_folder(Lake(folder), many, output, {**options, "fast": fast})
     assert query is not None  # as checked above

@@ -115,12 +115,7 @@ def search_many(
     columns = LakeColumns(segments) if lake is None else lake()
 
     def answer(query: tuple[str, Any]) -> Answer:
-        name, data = query
-        try:
-            asked = replace(request, data=data)
-            return Answer(name, search(segments, asked, decisions, lambda: columns, judge_unions))
-        except DovetailError as reason:  # of this query; the others go on
-            return Answer(name, None, str(reason))
+        return answer_of(segments, *query, request, decisions, columns, judge_unions)
 
     threads = os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
@@ -131,3 +126,20 @@ def search_many(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def answer_of(
+    segments: Sequence[OpenSegment],
+    name: str,
+    data: Any,
+    request: SearchRequest,
+    decisions: Decisions | None,
+    columns: LakeColumns,
+    judge_unions: JudgeUnions | None = None,
+) -> Answer:
+    """The answer to one query of many."""
+    try:
+        asked = replace(request, data=data)
+        return Answer(name, search(segments, asked, decisions, lambda: columns, judge_unions))
+    except DovetailError as reason:  # of this query; the others go on
+        return Answer(name, None, str(reason))
