@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -108,18 +109,18 @@ def search_command(
     """
     if mapping and by != "semantic":
         raise InputError("--mapping needs --by semantic.")
-    if (query is None) == (many is None):
-        raise InputError("Name one table to search with, or a folder of them with --many.")
     if output and not many:
         raise InputError("--output needs --many.")
     if (many or as_lines) and (mapping or explain is not None or as_json):
         raise InputError("--many and --json-lines do not go with --json, --explain and --mapping.")
     folder = need_index(index)
-    options = {
+    options: dict[str, Any] = {
         "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold, "tables": tables,
         "min_overlap": min_overlap, "include_self": include_self, "copies": copies,
     }  # fmt: skip
-    if many is not None:
+    if query is None or many is not None:
+        if query is not None or many is None:
+            raise InputError("Name one table to search with, or a folder of them with --many.")
         return search_folder(Lake(folder), many, output, {**options, "fast": fast})
     with from_standard_input(query) as (data,):
         if as_lines:
