@@ -12,7 +12,7 @@ from rich.progress import Progress as Bar
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import INDEX_VARIABLE, conf_of, json_option, settings_of, settings_option, spark_options
-from dovetail.cli.output import count, print_json, size
+from dovetail.cli.output import count, distinct, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.dialect import parse_override
@@ -131,7 +131,7 @@ def _print_summary(report: Report, to: Path) -> None:
     skipped = f" · {count(len(report.skipped), 'file')} skipped" if report.skipped else ""
     click.echo(
         f"{count(report.tables, 'table')} · {count(report.columns, 'column')} · {count(report.rows, 'row')} · "
-        f"{count(report.values, 'distinct value')}{skipped}"
+        f"{distinct(report.values, report.values_are_exact)}{skipped}"
     )
     for skip in report.skipped[:_SHOWN_SKIPS]:
         click.echo(f"  skipped {skip.path}: {skip.reason}")

@@ -17,7 +17,7 @@ from dovetail.catalog.decisions import read_decisions
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.registry import INDEXES
-from dovetail.indexes.statistics import statistics_of
+from dovetail.indexes.statistics import statistics_of, totals_of
 from dovetail.indexes.tokens.query import TokenReader
 
 
@@ -94,8 +94,7 @@ def _damaged_decisions(path: Path) -> Iterator[str]:
 
 
 def _wrong_statistics(manifest: Manifest, segments: list[Segment]) -> Iterator[str]:
-    """A long run states no statistics before its last commit."""
-    counted = statistics_of(segments) if manifest.statistics else {}
+    counted = statistics_of(map(totals_of, segments)) if manifest.statistics else {}
     for name, number in counted.items():
         if manifest.statistics.get(name) != number:
             yield f"the manifest states {manifest.statistics.get(name)} {name}, the segments hold {number}"

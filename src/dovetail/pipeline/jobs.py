@@ -84,6 +84,11 @@ class SparkBuild:
                 raise BuildFailed(f"{_reason(answer)}. Nothing was merged.")
         return [SegmentRef.from_json(answer["segment"]) for answer in answers]
 
+    def forget_progress(self) -> None:
+        """Let what follows be counted from 0."""
+        for file in self.progress.iterdir():
+            file.unlink()
+
     def clear(self) -> None:
         """Free the disk that staged slices take, once the segments made of them are committed."""
         if self._slices.exists():

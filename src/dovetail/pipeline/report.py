@@ -41,6 +41,7 @@ class Report:
     columns: int = 0
     rows: int = 0
     values: int = 0
+    values_are_exact: bool = True
     bytes: int = 0
     added: int = 0
     changed: int = 0

@@ -147,10 +147,12 @@ def _clarity(bridge: Bridge) -> float:
     return len(bridge) * max(float((1 / fans).sum()) / max(1, len(known)) for fans, known in ways)
 
 
-def map_columns(segments: Sequence[OpenSegment], left: InputColumn, right: InputColumn) -> ValueMapping:
+def map_columns(
+    segments: Sequence[OpenSegment], left: InputColumn, right: InputColumn, excluded: Excluded | None = None
+) -> ValueMapping:
     """The likely pairs of the values of two columns; none if no table of the lake holds both."""
     lookup = Lookup(segments, values_of(left), values_of(right))
-    bridges = lookup.bridges()
+    bridges = lookup.bridges(excluded)
     if not bridges:
         return ValueMapping()
     return mapping_of(segments, bridges, lookup.votes(bridges), left.written.to_pylist(), right.written.to_pylist())
