@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dovetail.api.index import compact, index, remove
+    from dovetail.api.index import clean, compact, index, remove
     from dovetail.api.join import join, predicates
     from dovetail.api.lake import Lake, open, verify
     from dovetail.errors import DovetailError
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove",
+    "DovetailError", "JoinResult", "Lake", "Transformation", "clean", "compact", "index", "join", "open", "predicates",
+    "remove",
     "verify",
 ]  # fmt: skip
 
@@ -35,6 +36,7 @@ _MODULE_OF = {
     "JoinResult": "join.result",
     "Lake": "api.lake",
     "Transformation": "transform.transformation",
+    "clean": "api.index",
     "compact": "api.index",
     "index": "api.index",
     "join": "api.join",

@@ -82,7 +82,7 @@ def join_command(
     left: str,
     right: str,
     more: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     on: str | None,
     left_on: str | None,
     right_on: str | None,
@@ -163,7 +163,7 @@ def join_command(
         return found
 
 
-def _joined(index: Path | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
+def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
     """With the lake's table if there is an index and RIGHT is not a file: DOVETAIL_INDEX may be set at any time."""
     through = options["by"] == "through"
     if index is None or (len(tables) == 2 and Path(tables[1]).is_file() and not through):

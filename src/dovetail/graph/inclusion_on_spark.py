@@ -46,16 +46,16 @@ def inclusions_on_spark(
 
     if not snapshot.segments:
         return []
-    with open_writer(snapshot.path) as writer:
+    with open_writer(snapshot.store) as writer:
         if writer.manifest.generation != snapshot.manifest.generation:
-            raise WriterConflict(f"{snapshot.path} has changed since it was opened; open it again.")
+            raise WriterConflict(f"{snapshot.store.address} has changed since it was opened; open it again.")
         with spark_session(spark) as engine:
-            witnesses = [probe.witness_of_store(writer.staging)]
+            witnesses = [probe.witness_of_store(writer.shared)]
             slots = probe.check_workers(engine, witnesses)
             runs = writer.staging / "runs"
             runs.mkdir(parents=True)
             common = {
-                "index": str(writer.path),
+                "index": writer.store.absolute,
                 "segments": [ref.to_json() for ref in writer.manifest.segments],
                 "query": _query_to_json(query),
                 "runs": str(runs),
@@ -85,7 +85,7 @@ def pairs_of(blocks: list[list[int]]) -> Iterator[tuple[list[list[int]], list[bo
 
 def find_between(task: dict[str, Any]) -> list[str]:
     """Find the dependencies of one task, scored and ranked as in the whole lake; returns the names of their runs."""
-    index, query = Path(task["index"]), _query_from_json(task["query"])
+    index, query = task["index"], _query_from_json(task["query"])
     segments = [OpenSegment(open_segment(index, SegmentRef.from_json(ref))) for ref in task["segments"]]
     lake = LakeColumns(segments)
     chosen = [number for block in task["blocks"] for number in block]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from dovetail._storage.directory import open_snapshot
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment, SegmentRef
+from dovetail._storage.store import Address
 from dovetail.catalog import records
 from dovetail.catalog.decisions import read_decisions
 from dovetail.catalog.records import CatalogReader
@@ -32,7 +32,7 @@ class Verification:
     problems: tuple[str, ...]
 
 
-def verify_index(path: Path) -> Verification:
+def verify_index(path: Address) -> Verification:
     """Read every byte. Goes on after a broken segment, so that all damage is named at once."""
     try:
         snapshot = open_snapshot(path)
@@ -86,7 +86,7 @@ def _catalog_problems(catalog: CatalogReader, segment: Segment) -> Iterator[str]
         yield "its rows are not those that the sets count"
 
 
-def _damaged_decisions(path: Path) -> Iterator[str]:
+def _damaged_decisions(path: Address) -> Iterator[str]:
     try:
         read_decisions(path)
     except (IndexDamaged, FormatMismatch) as damage:

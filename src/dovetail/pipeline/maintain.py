@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail._storage.directory import Snapshot, open_writer
 from dovetail._storage.segment import Segment
+from dovetail._storage.store import Address
 from dovetail.indexes.frozen import refuse_other_settings
 from dovetail.lake.listing import matches
 from dovetail.pipeline.generation import commit, live_tables, without
@@ -29,7 +29,7 @@ class Compaction:
     generation: int
 
 
-def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
+def remove_tables(index: Address, patterns: Iterable[str]) -> list[str]:
     """Take the tables that match any of the globs out of the index; returns their ids."""
     wanted = tuple(patterns)
     with open_writer(index) as writer:
@@ -42,7 +42,7 @@ def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
 
 
 def compact(
-    index: Path,
+    index: Address,
     spark: SparkRequest | None = None,
     settings: Settings = DEFAULTS,
     progress: ShowProgress = lambda _: None,
@@ -56,10 +56,10 @@ def compact(
             merged = {segment for group in groups for segment in group}
             tables = sum(ref.tables - len(ref.dead) for ref in writer.manifest.segments if ref.id in merged)
             with spark_session(spark or SparkRequest()) as engine:
-                witnesses = [witness_of_store(writer.staging)]
+                witnesses = [witness_of_store(writer.shared)]
                 check_workers(engine, witnesses)
                 build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses)
-                with watch_progress(build.progress, tables, progress):
+                with watch_progress(writer.shared, tables, progress):
                     refs = build.merge(groups)
             kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)
             commit(writer, writer.manifest.next(segments=(*kept, *refs)))
