@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dovetail
-from dovetail._storage import directory, marker, store
+from dovetail._storage import directory, store
 from dovetail._storage.directory import newest_manifest, open_snapshot, open_writer
 from dovetail._storage.marker import MARKER, index_around, is_index
 from dovetail._storage.sealed import seal, unseal
