@@ -21,6 +21,7 @@ from dovetail.errors import InputError
 
 _ADDRESS = re.compile(r"(s3a?|gs|az|abfss?)://([^/]+)/?(.*)", re.DOTALL)
 _LISTINGS = 16  # at the same time: object stores answer a page of 1,000 names in some 0.1 s, however many ask
+_FOLDERS = 4 * _LISTINGS  # arbitrary: beyond it, the pages of all names are likely fewer
 _NO_BUCKET = "404 Not Found"
 _CHUNK = 1 << 23  # of a download: 8 MB
 # Where obstore finds credentials for S3 by itself, without asking a server that only machines of the provider have.
@@ -64,15 +65,17 @@ class Objects:
         self.address = f"{self._scheme}://{self._bucket}" + (f"/{self._folder}" if self._folder else "")
 
     def entries(self, folder: str = "", deep: bool = True) -> Iterator[StoredObject]:
-        """Every object in a folder, and at any depth if `deep`; its subfolders are listed at the same time."""
+        """Every object in a folder, and at any depth if `deep`; a few subfolders are listed at the same time."""
         place = self._path(folder)
         with self._failures(folder):
             first = _obstore().list_with_delimiter(self._client, place or None)
-            yield from (self._stored(found) for found in first["objects"])
-            if not deep:
+            folders = first["common_prefixes"] if deep else []
+            if len(folders) > _FOLDERS:  # a request for each would cost more than all names in order
+                yield from self._list_all(place)
                 return
+            yield from (self._stored(found) for found in first["objects"])
             with ThreadPoolExecutor(_LISTINGS) as threads:
-                for page in threads.map(self._list_all, first["common_prefixes"]):
+                for page in threads.map(self._list_all, folders):
                     yield from page
 
     def head(self, name: str) -> StoredObject:
@@ -123,7 +126,7 @@ class Objects:
                 _obstore().delete(self._client, paths)
 
     def _list_all(self, prefix: str) -> list[StoredObject]:
-        pages = _obstore().list(self._client, prefix, chunk_size=1000)
+        pages = _obstore().list(self._client, prefix or None, chunk_size=1000)
         return [self._stored(found) for page in pages for found in page]
 
     def _stored(self, found: Any) -> StoredObject:

@@ -92,6 +92,10 @@ class Segment:
         self._hold = hold
         self._packs: dict[str, Pack] = {}
 
+    def describe(self) -> None:
+        """Read the description now; whoever asks for it later need not wait."""
+        _ = self._description
+
     @property
     def counts(self) -> dict[str, int]:
         counts: dict[str, int] = self._description["counts"]

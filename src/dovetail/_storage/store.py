@@ -44,6 +44,10 @@ class Store(Protocol):
     """For how long an old generation is kept, where nobody says."""
     is_local: bool
 
+    def sub(self, folder: str) -> Store:
+        """A folder of the store as a store of its own."""
+        ...
+
     def entries(self, folder: str = "", deep: bool = True) -> Iterator[StoredObject]:
         """What is in a folder, at any depth if `deep`. Names are those of the store. Nothing if there is no folder."""
         ...
@@ -106,6 +110,9 @@ class LocalStore:
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()  # workers may have another working folder
         self.address, self.absolute = str(path), str(self.path)
+
+    def sub(self, folder: str) -> Store:
+        return LocalStore(self.path / folder)
 
     def entries(self, folder: str = "", deep: bool = True) -> Iterator[StoredObject]:
         for place, folders, names in os.walk(self.path / folder):
@@ -201,9 +208,13 @@ class ObjectStore:
     is_local = False
     keep_hours = 24.0  # longer than a session at a notebook, short beside what storing it costs
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, cache: FileCache | None = None) -> None:
         self._objects = Objects(address)
         self.address = self.absolute = self._objects.address
+        self._cache = cache or FileCache.of_user()
+
+    def sub(self, folder: str) -> Store:
+        return ObjectStore(f"{self.address}/{folder}", self._cache)
 
     def entries(self, folder: str = "", deep: bool = True) -> Iterator[StoredObject]:
         return self._objects.entries(folder, deep)
@@ -271,10 +282,6 @@ class ObjectStore:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         yield
-
-    @functools.cached_property
-    def _cache(self) -> FileCache:
-        return FileCache.of_user()
 
 
 class _Hold:

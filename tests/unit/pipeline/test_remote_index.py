@@ -190,7 +190,7 @@ def test_decisions_are_kept_in_the_store(lake):
     opened = dovetail.open(INDEX)
     opened.decide("deep/t1.csv", "deep/t2.csv", "id", "never")
     opened.decide("deep/t1.csv", "deep/t3.csv", "id", "joins")
-    assert [decision.verdict for decision in dovetail.open(INDEX).decisions()] == ["never", "joins"]
+    assert {decision.verdict for decision in dovetail.open(INDEX).decisions()} == {"never", "joins"}
     opened.forget("deep/t1.csv", "deep/t2.csv", "id")
     assert [decision.verdict for decision in dovetail.open(INDEX).decisions()] == ["joins"]
 
