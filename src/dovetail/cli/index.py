@@ -35,7 +35,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @click.command("index", short_help="Index a lake, or bring its index up to date.")
 @click.argument("lake")
 @click.option(
-    "--to", "--index", "to", required=True, envvar=INDEX_VARIABLE,
+    "--to", "--index", "to", required=True, metavar="PATH", envvar=INDEX_VARIABLE,
     help=f"The folder of the index, or its address (s3://bucket/folder). Default: the environment variable "
     f"{INDEX_VARIABLE}.",
 )  # fmt: skip
@@ -46,7 +46,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
     "dialects",
     multiple=True,
     metavar="GLOB:DIALECT",
-    help=f"Read matching text files so, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. {_REMEMBERED}",
+    help=f"How to read matching text files, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. {_REMEMBERED}",
 )
 @click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
 @click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
@@ -55,12 +55,12 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @click.option(
     "--embedder",
     type=click.Choice(list(EMBEDDERS)),
-    help=f"Of a new index: what makes vectors of texts, for search by spelling or meaning; {DEFAULT} without it.",
+    help=f"For a new index: the embedder for search by spelling or meaning; {DEFAULT} without it.",
 )
 @click.option(
     "--abbreviations",
     type=click.Path(path_type=Path),
-    help="Of a new index: a file of abbreviations that are written out before, beside the usual ones.",
+    help="For a new index: a file of abbreviations to expand before embedding, besides the built-in ones.",
 )
 @keep_option
 @settings_option(*(setting.name for setting in SETTINGS))
@@ -84,8 +84,8 @@ def index_command(
 ) -> int:
     """Index the tables of LAKE (a folder, a glob or a file), or bring its index up to date.
 
-    Reads only what is new or changed, and drops what is gone. Where nothing else is said, --tables, --exclude and
-    --dialect stay as they were. The index holds the lake's values in clear.
+    Reads only what is new or changed, and drops what is gone. --tables, --exclude and --dialect are remembered
+    from the last run unless given again. The index holds the lake's values in clear text.
 
     \b
     Example:

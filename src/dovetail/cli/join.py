@@ -104,10 +104,11 @@ def join_command(
 
     Each is a file or - for standard input. With an index, LEFT and RIGHT may be tables of the lake.
 
-    Without --on and --by, the values decide: on columns with equal values; if none are convincing, on a transformation
-    of one table's columns into the key of the other (Auto-Join), with similar values for the remaining rows; or on
-    similar values alone. With --by through, values join that stand together in rows of other tables of the index, as
-    countries and capitals do. More than two tables are joined on equal values. The exit code is 1 if nothing joins.
+    Without --on and --by, all methods compete: equal values of one column or several, a transformation of one table's
+    columns into the key of the other (Auto-Join), and similar values. The join that a person would most likely accept
+    is made; if each is more likely wrong than right, none is. With --by through, values join that occur together in
+    rows of other tables of the index, as countries and capitals do. More than two tables are joined on equal values.
+    The exit code is 1 if nothing joins.
 
     \b
     Example:

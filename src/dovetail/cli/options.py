@@ -22,6 +22,7 @@ json_option: Callable[[Command], Command] = click.option(
 )
 index_option: Callable[[Command], Command] = click.option(
     "--index",
+    metavar="PATH",
     envvar=INDEX_VARIABLE,
     help=f"The index. Default: the environment variable {INDEX_VARIABLE}.",
 )
@@ -93,7 +94,7 @@ def spark_options(master: str) -> Callable[[Command], Command]:
             "--conf",
             multiple=True,
             metavar="KEY=VALUE",
-            help="A setting of Spark, as it is started. May be repeated.",
+            help="A setting for the Spark session that is started. May be repeated.",
         )(command)
         return click.option("--master", metavar="URL", help=master)(command)
 

@@ -19,7 +19,7 @@ from dovetail.graph.join_paths import JoinPath
 @click.option("-k", type=click.IntRange(min=1), default=3, show_default=True, help="How many paths.")
 @click.option(
     "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True,
-    help="The least probability of a foreign key on the path.",
+    help="The lowest probability of a foreign key on the path.",
 )  # fmt: skip
 @json_option
 def path_command(

@@ -134,5 +134,5 @@ def _show_usage_error(error: click.UsageError) -> int:
     if error.ctx is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
     else:
-        click.echo(f"{error.format_message()} See `{error.ctx.command_path} --help`.", err=True)
+        click.echo(f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`.", err=True)
     return error.exit_code
