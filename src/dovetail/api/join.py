@@ -43,12 +43,13 @@ def join(
     Returns a `JoinResult`: `.frame` has the joined rows as the kind of frame that went in, `.report` how they joined.
 
     `on` names the columns: one name, a pair (left, right), `"left=right"`, or a list of these; `left_on` and `right_on`
-    do the same. Without them, equal columns, transformations and similar values compete: the join that a person
-    would most likely accept is made, or none if all are more likely wrong than right; `probability` says how likely it
-    is, `runners_up` what else was considered. `prefer` chooses the equal columns by a property of the joined rows.
-    `by` restricts it to one method: `"equal"`, `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a
-    `Transformation`. With `by="through"`, values join that stand together in rows of other tables, those of the lake of
-    `index`; the result's `mapping` says which, how likely, and by which tables.
+    do the same. Without them, all methods compete: equal columns, transformations, similar values and, with `index`,
+    values that tables of its lake relate. The join that a person would most likely accept is made, or none if all are
+    more likely wrong than right; `probability` says how likely it is, `runners_up` what else was considered. `prefer`
+    chooses the equal columns by a property of the joined rows. `by` restricts it to one method: `"equal"`,
+    `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a `Transformation`. With `by="through"`, values join that
+    occur together in rows of other tables, those of the lake of `index`; the result's `mapping` says which, how
+    likely, and by which tables.
 
     With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
     `min_similarity` (0 to 1, also with `"semantic"`) joins each value with its most similar one, if it is at least that
@@ -66,7 +67,7 @@ def join(
     tables = _tables(left, right, *more)
     if more:
         return join_many(tables, request)
-    if index is None or by != "through":
+    if index is None:
         return join_tables(tables[0], tables[1], request)
     from dovetail.api.lake import Lake
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from dovetail.indexes.verify import Verification
     from dovetail.join.best_predicate.predicates import Predicates
     from dovetail.join.result import JoinResult
+    from dovetail.search.many import Answer, Answers
+    from dovetail.search.ranking.lake import LakeColumns as SearchColumns
     from dovetail.through.mapping import ValueMapping
     from dovetail.transform.transformation import Transformation
 
@@ -57,6 +59,7 @@ class Lake:
         self._snapshot: Snapshot = open_snapshot(path)
         self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
         self._lake_keys: LakeKeys | None = None
+        self._searched: SearchColumns | None = None
 
     def __repr__(self) -> str:
         return f"<dovetail.Lake {self._snapshot.store.address} generation {self.generation}>"
@@ -93,6 +96,7 @@ class Lake:
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
+        copies: bool = False,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -102,6 +106,9 @@ class Lake:
         found; otherwise the `k` (10) that contain most. Both are exact. With `fast` (one column), they come from
         sketches (LSH Ensemble), which may miss a hit; the numbers of each hit are exact all the same.
 
+        Near-copies of a hit, such as other editions of a yearly report, are no hits but named in `hit.copies`; with
+        `copies`, they are hits of their own.
+
         With `by="transform"`, a hit joins after a transformation, `hit.transformation`.
 
         With `by="semantic"`, values match if they are similar in spelling or meaning: the probability that they name
@@ -109,11 +116,53 @@ class Lake:
         which half of the rows have a match are found. Without `on`, the column with most texts is searched
         with; `on="*"` tries each.
         """
-        globs = (tables,) if isinstance(tables, str) else tuple(tables)
         from dovetail.search.planner import search
 
-        request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
-        return search(self.segments, request, self._decided).of(Source(self._join_hit, data))
+        request = SearchRequest(
+            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies
+        )
+        return search(self.segments, request, self._decided, self._search_columns).of(Source(self._join_hit, data))
+
+    def search_iter(
+        self, data: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+    ) -> Iterator[Hits]:
+        """The answers of `lake.search` as they come: first an approximate one, from sketches, then the exact one.
+
+        The options are those of `lake.search`. Each answer is a list of hits, best first; `hits.exact` says which it
+        is. In the exact one, `hits.changes` marks each hit as new, moved or the same, and names those that are gone;
+        `hits.recall` is the share of its hits that the approximate answer had. Where sketches do not answer (several
+        columns, `by="transform"`, `by="semantic"`), there is only the exact answer.
+        """
+        from dovetail.search.stages import search_stages
+
+        request = _request(data, on, k, options)
+        for hits in search_stages(self.segments, request, self._decided, self._search_columns):
+            yield hits.of(Source(self._join_hit, data))
+
+    def search_many(
+        self, queries: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+    ) -> Answers:
+        """The answers of `lake.search` to many tables, which share the work.
+
+        `queries` is a folder, a list of what `lake.search` takes, or a dict of these by name. The options are those of
+        `lake.search`. Returns an answer for each, in their order, with `query`, `hits` and `error`; `to_arrow()` and
+        `to_pandas()` make one table of all, with a row for each hit.
+        """
+        from dovetail.search.many import Answers
+
+        return Answers(self.search_each(queries, on, k, **options))
+
+    def search_each(
+        self, queries: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+    ) -> Iterator[Answer]:
+        """The answers of `lake.search_many` one after another, as they come."""
+        from dovetail.search.many import named_queries, search_many
+
+        named = named_queries(queries)
+        for answer in search_many(
+            self.segments, named.items(), _request(None, on, k, options), self._decided, self._search_columns
+        ):
+            yield answer.of(Source(self._join_hit, named[answer.query]))
 
     def join(
         self,
@@ -136,10 +185,10 @@ class Lake:
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
     ) -> JoinResult:
-        """Join `data` with a table of the lake. The options are those of `dovetail.join`.
+        """Join `data` with a table of the lake, or with another one. The options are those of `dovetail.join`.
 
-        `table` is a table's name or a hit, or with `by="through"` any other table; `lake.join(hit)` joins the data that
-        was searched with. A hit joins on what the search found, unless `on`, `by` or `prefer` is given. Returns a
+        `table` is the name of a table of the lake, a hit, a path or a frame; `lake.join(hit)` joins the data that was
+        searched with. A hit joins on what the search found, unless `on`, `by` or `prefer` is given. Returns a
         `JoinResult`: `.frame` is the kind of frame that `data` is, `.table` an Arrow table of text.
         """
         from dovetail.join.hits import join_hit, join_with_lake
@@ -189,6 +238,14 @@ class Lake:
     def forget(self, left: str, right: str, on: Names) -> Decision:
         """Forget what was decided about these columns, whether the index still has them or not. Returns it."""
         return forget(self._snapshot.store, left, right, on)
+
+    def _search_columns(self) -> SearchColumns:
+        """The columns of the lake as search sees them, made once."""
+        if self._searched is None:
+            from dovetail.search.ranking.lake import LakeColumns
+
+            self._searched = LakeColumns(self.segments)
+        return self._searched
 
     @property
     def _decided(self) -> Decisions:
@@ -358,6 +415,14 @@ class Lake:
             "roots": list(manifest.roots),
             "settings": frozen_settings(manifest.frozen),
         }
+
+
+def _request(data: Any, on: str | Sequence[str] | None, k: int | None, options: dict[str, Any]) -> SearchRequest:
+    return SearchRequest(data, on, k, **{**options, "tables": _globs(options.get("tables", ()))})
+
+
+def _globs(tables: str | Iterable[str]) -> tuple[str, ...]:
+    return (tables,) if isinstance(tables, str) else tuple(tables)
 
 
 def open(path: str | Path) -> Lake:

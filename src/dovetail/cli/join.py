@@ -165,14 +165,11 @@ def join_command(
 
 
 def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
-    """With the lake's table if there is an index and RIGHT is not a file: DOVETAIL_INDEX may be set at any time."""
-    through = options["by"] == "through"
-    if index is None or (len(tables) == 2 and Path(tables[1]).is_file() and not through):
+    """With the lake, if there is an index. More than two tables need none, though DOVETAIL_INDEX may be set."""
+    if index is None or len(tables) > 2:
         return join(*tables, **options)
     from dovetail.api.lake import Lake
 
-    if len(tables) > 2:
-        raise InputError("With an index, only two tables can be joined.")
     return Lake(index).join(*tables, **options)
 
 

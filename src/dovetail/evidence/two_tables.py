@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.evidence.agreement import AGREEMENT_FEATURES, Agreement
 from dovetail.evidence.columns import could_be_keys, side_of_tables
 from dovetail.evidence.features import FEATURES, Side
 from dovetail.evidence.references import REFERENCE_FEATURES, ColumnNames, References
@@ -19,7 +20,7 @@ _OF_REFERENCES = (
 )  # fmt: skip
 """What the names say of a reference from one column to the other, and whether they are row numbers."""
 _PLACES = [REFERENCE_FEATURES.index(name) for name in _OF_REFERENCES]
-JOIN_FEATURES = (*FEATURES, *(f"reference_{name}" for name in _OF_REFERENCES))
+JOIN_FEATURES = (*FEATURES, *(f"reference_{name}" for name in _OF_REFERENCES), *AGREEMENT_FEATURES)
 """The features of a candidate join of two tables."""
 
 Columns = tuple[int, ...]
@@ -32,6 +33,7 @@ class TwoTables:
         self._side, self._names = side_of_tables((left, right))
         self._folded = [name.casefold() for name in (*left.names, *right.names)]
         self._references = self._of_names()
+        self.agreement = Agreement(left, right)
 
     def _of_names(self) -> References:
         encoded = pa.array([*self.left.names, *self.right.names], pa.string()).dictionary_encode()

@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
+from dovetail.evidence.agreement import AGREEMENT_FEATURES, Partners, sampled_rows
 from dovetail.evidence.features import Common, features
 from dovetail.evidence.two_tables import Columns, TwoTables
 from dovetail.join.best_predicate.coding import code_tables
@@ -39,6 +40,7 @@ _COMPOSITE = (("key", 6), ("strength", 3), ("balance", 3))
 """Preferences, and how many of the best of each are compared: they disagree on what several columns should be."""
 _FOR_COMPOSITE = 0.3  # of the time, at most
 _STEPS = 10.0  # of a transformation: as many count as 1
+_MOST_AGREEMENTS = 200  # candidates whose rows are looked at; arbitrary, a tenth of a second
 _WAYS = 3  # of comparing texts, each on other columns; arbitrary
 _MOST_TRIED = 2_000, 20_000
 """Distinct values and keys that are compared to judge a similarity join; all are compared only if it is chosen.
@@ -77,7 +79,26 @@ class Candidates:
             joined = two.joined(pairs)
             if joined is not None:
                 found.setdefault(pairs, joined)
-        return self._measured([pairs_of(pairs) for pairs in found], list(found.values())) if found else []
+        if not found:
+            return []
+        agreement = self._agreement(two, found)
+        return self._measured([pairs_of(pairs) for pairs in found], list(found.values()), agreement)
+
+    def _agreement(self, two: TwoCoded, found: dict[tuple[CodedPair, ...], Joined]) -> Array:
+        """Of the rows that equal columns join, in other columns; of those with few common keys nobody looks."""
+        measured = np.zeros((len(found), len(AGREEMENT_FEATURES)))
+        partners = cache(partial(_partners, two))
+        ranked = sorted(enumerate(found), key=lambda entry: -found[entry[1]].groups)
+        for place, pairs in ranked[:_MOST_AGREEMENTS]:
+            if len(pairs) == 1:
+                ((_, a, _, b),) = pairs
+                rows = sampled_rows(partners(0, a), partners(1, b))
+            else:
+                groups = two.groups(pairs)
+                rows = sampled_rows(Partners(groups.left), Partners(groups.right))
+            own = {(two.left.columns[a], two.right.columns[b]) for _, a, _, b in pairs}
+            measured[place] = self._facts.agreement.of(rows, own)
+        return measured
 
     @cached_property
     def _coded(self) -> tuple[TwoCoded, Callable[[Sequence[CodedPair]], tuple[Columns, Columns]]]:
@@ -112,8 +133,10 @@ class Candidates:
                 kept = fewer
         return tuple(kept)
 
-    def _measured(self, chosen: list[tuple[Columns, Columns]], joined: list[Joined]) -> list[Candidate]:
-        measured = [self._equal_features(chosen, joined, here) for here in (0, 1)]
+    def _measured(
+        self, chosen: list[tuple[Columns, Columns]], joined: list[Joined], agreement: Array
+    ) -> list[Candidate]:
+        measured = [np.hstack([self._equal_features(chosen, joined, here), agreement]) for here in (0, 1)]
         found = []
         for place, (mine, theirs) in enumerate(chosen):
             columns = self._facts.names(mine), self._facts.names(theirs)
@@ -167,11 +190,12 @@ class Candidates:
             values = TextRows.of_rows(together(source, compared.source))
             keys = TextRows.of_rows(together(target, compared.target))
             columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-            make = cache(partial(similar_keys, values, keys, int(compared.reversed)))
             if len(values.texts) <= _MOST_TRIED[0] and len(keys.texts) <= _MOST_TRIED[1]:
-                yield self._of_keys("similar", columns, make(), values.codes)
+                found = similar_keys(values, keys, int(compared.reversed), deadline=self._deadline)
+                yield self._of_keys("similar", columns, found, values.codes)
             else:
-                tried, share = sampled_similar_keys(values, keys, int(compared.reversed), _MOST_TRIED)
+                make = cache(partial(similar_keys, values, keys, int(compared.reversed)))
+                tried, share = sampled_similar_keys(values, keys, int(compared.reversed), _MOST_TRIED, self._deadline)
                 yield self._of_keys("similar", columns, tried, values.codes, sampled=share, make=make)
 
     def transformed(self) -> Iterator[Candidate]:
@@ -191,7 +215,8 @@ class Candidates:
         if (self._left if way.reversed else self._right).column(way.target).has_codes:
             return
         wanted = target[way.target]
-        more = with_similar(keys, asked, wanted if way.key is None else way.key.apply({way.target: wanted}))
+        wanted = wanted if way.key is None else way.key.apply({way.target: wanted})
+        more = with_similar(keys, asked, wanted, self._deadline)
         assert more.origin is not None
         if (more.origin[more.of_source >= 0] == SIMILAR).any():
             yield self._of_keys("transform", columns, more, asking, way)
@@ -213,6 +238,11 @@ class Candidates:
             by, columns, keys.source, measured.features, joined, matched, make or (lambda: keys), way,
             estimated=sampled < 1,
         )  # fmt: skip
+
+
+def _partners(two: TwoCoded, side: int, column: int) -> Partners:
+    table = (two.left, two.right)[side]
+    return Partners(table.codes[column], two.by_code[side][column])
 
 
 def _two(counts: Sequence[int]) -> tuple[int, int]:

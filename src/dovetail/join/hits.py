@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from dovetail.catalog.decisions import Decisions
@@ -25,22 +26,23 @@ from dovetail.tables.input_table import InputTable, lake_table, open_table
 def join_with_lake(
     segments: Sequence[OpenSegment], data: Any, table: Any, request: JoinRequest, decisions: Decisions
 ) -> JoinResult:
-    """Join `data` with a table of the lake; method and columns are chosen as for two files, or as people decided.
+    """Join `data` with a table of the lake or another one, as two files are joined, or as people decided.
 
-    Through other tables of the lake, the second table may be any.
+    If no method is named, tables of the lake that hold values of both compete with the other methods.
     """
-    if request.by == "through":
-        left, right = open_table(data, "left_table", segments), open_table(table, "right_table", segments)
-        decided = decisions.between(left.id, right.id)
-        return join_tables(left, right, request, decisions=decided, segments=segments)
-    left, right = _both(segments, data, table)
+    left, right = open_table(data, "left_table", segments), open_table(table, "right_table", segments)
     decided = decisions.between(left.id, right.id)
-    if request.by == "transform" and not (decided.accepted and request.on is None):
+    if request.by == "transform" and _is_of_lake(table) and not (decided.accepted and request.on is None):
         hit = _transformed_hit(segments, left, right, request.on, decisions)
         if hit is not None:
             return join_hit(segments, hit, left, replace(request, on=None))
-    space = segments[0].texts.space if request.by == "semantic" else None
-    return join_tables(left, right, request, space, decided)
+    space = segments[0].texts.space if request.by == "semantic" and segments else None
+    return join_tables(left, right, request, space, decided, segments)
+
+
+def _is_of_lake(table: Any) -> bool:
+    """Whether a table that was opened is one of the lake, and no file or frame."""
+    return isinstance(table, str) and not Path(table).is_file()
 
 
 def join_hit(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail._types import Array
+from dovetail.evidence.agreement import Partners, sampled_rows
 from dovetail.evidence.features import Common, features
 from dovetail.evidence.two_tables import Columns, TwoTables
 from dovetail.join.keys import SIMILAR, TRANSFORMED, JoinKeys
@@ -56,7 +57,10 @@ def key_features(
         similar=_one(shares[1]), uncertain=_one(uncertain), cost=_one(cost), near=_one(0), same_table=_one(0),
     )  # fmt: skip
     named = facts.references(ones, others).max(axis=0)
-    found = np.append(features(here, there, numbers)[0], named)
+    left, right = (columns[0], [each - len(facts.left.names) for each in columns[1]])
+    own = {(a, b) for a in left for b in right}
+    agreement = facts.agreement.of(sampled_rows(Partners(keys.left), Partners(keys.right)), own)
+    found = np.concatenate([features(here, there, numbers)[0], named, agreement])
     return Measured(found, joined, matched[::-1] if keys.source else matched)
 
 

@@ -1,4 +1,4 @@
-"""Joins through the lake: rows join whose values stand together in rows of other tables.
+"""Joins through the lake: rows join whose values occur together in rows of other tables.
 
 Each value of one of the two columns has one partner at most (through/votes.py), whose number it takes as its key.
 Several values may have the same partner: so a continent joins all of its countries.
@@ -11,28 +11,46 @@ from collections.abc import Sequence
 import numpy as np
 
 from dovetail._deadline import Deadline
+from dovetail._model import load_model
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.join.keys import THROUGH, JoinKeys
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_table import InputColumn, InputTable
-from dovetail.through.bridges import Values
-from dovetail.through.lookup import Lookup, map_columns, values_of
+from dovetail.through.bridges import Bridge, Values
+from dovetail.through.lookup import Excluded, Lookup, map_columns, values_of
 from dovetail.through.mapping import ValueMapping
+
+FEATURES = ("certain", "partners")
+"""Of a mapping: how likely its partners are, and how many different ones there are, on the side that has fewer."""
 
 _TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
 _SHOWN = 3  # tables that a sentence names
 
 
 def through_keys(
-    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, on: Pair | None, deadline: Deadline
+    segments: Sequence[OpenSegment],
+    left: InputTable,
+    right: InputTable,
+    on: Pair | None,
+    deadline: Deadline,
+    texts_alone: bool = False,
 ) -> tuple[Pair, JoinKeys, ValueMapping] | None:
-    """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both."""
-    pair = on or _likely_columns(segments, left, right, deadline)
+    """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both.
+
+    `texts_alone`: both columns must hold texts. Small numbers occur beside anything. The two tables carry no join of
+    their own: that would be one on other columns.
+    """
+    own = {table.id for table in (left, right) if table.id is not None}
+
+    def is_own(bridge: Bridge) -> bool:
+        return segments[bridge.place.segment].names[bridge.place.table] in own
+
+    pair = on or _likely_columns(segments, left, right, deadline, texts_alone, is_own)
     if pair is None:
         return None
     mine, theirs = left.column(pair[0]), right.column(pair[1])
-    mapping = map_columns(segments, mine, theirs)
+    mapping = map_columns(segments, mine, theirs, is_own)
     return pair, keys_of(mapping, mine, theirs), mapping
 
 
@@ -49,6 +67,17 @@ def keys_of(mapping: ValueMapping, left: InputColumn, right: InputColumn) -> Joi
     return JoinKeys(one, other, target.size, int(mapping.reversed), origin, likely, likely)
 
 
+def how_likely(mapping: ValueMapping) -> float:
+    """That a person would join two columns of texts by this mapping."""
+    return float(load_model("join_through", FEATURES).probability(mapping_features(mapping)))
+
+
+def mapping_features(mapping: ValueMapping) -> Array:
+    certain = float(np.mean([pair.probability for pair in mapping])) if mapping else 0.0
+    partners = min(len({pair.value for pair in mapping}), len({pair.partner for pair in mapping}))
+    return np.array([certain, np.log2(1 + partners) / 10])
+
+
 def carried_by(mapping: ValueMapping) -> str:
     """One sentence: which tables of the lake carry the mapping."""
     names = list(dict.fromkeys(table.table for table in mapping.tables))
@@ -59,23 +88,29 @@ def carried_by(mapping: ValueMapping) -> str:
 
 
 def _likely_columns(
-    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, deadline: Deadline
+    segments: Sequence[OpenSegment],
+    left: InputTable,
+    right: InputTable,
+    deadline: Deadline,
+    texts_alone: bool,
+    excluded: Excluded,
 ) -> Pair | None:
     """The pair of columns of which the lake relates the greatest share of a sample of the values."""
     best, found = 0.0, None
     for mine in left.columns:
         for theirs in right.columns:
-            if deadline.is_over or not (mine.is_text or theirs.is_text):
+            texts = mine.is_text + theirs.is_text
+            if deadline.is_over or texts < 1 + texts_alone:
                 continue
-            share = _related(segments, _sample(mine), _sample(theirs))
+            share = _related(segments, _sample(mine), _sample(theirs), excluded)
             if share > best:
                 best, found = share, (mine.name, theirs.name)
     return found
 
 
-def _related(segments: Sequence[OpenSegment], left: Values, right: Values) -> float:
+def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded) -> float:
     lookup = Lookup(segments, left, right)
-    bridges = lookup.bridges(by_spelling=False)
+    bridges = lookup.bridges(excluded, by_spelling=False)
     if not bridges:
         return 0.0
     votes = lookup.votes(bridges)

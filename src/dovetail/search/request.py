@@ -27,6 +27,7 @@ class SearchRequest:
     fast: bool = False  # from sketches, which may miss some
     by: str = METHODS[0]
     min_similarity: float | str | None = None  # semantic only
+    copies: bool = False  # near-copies are hits of their own
 
     def __post_init__(self) -> None:
         if self.by == "similar":

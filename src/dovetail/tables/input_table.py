@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from dovetail._objects import is_remote
 from dovetail._types import Array
 from dovetail.catalog.frequencies import RawCounts
-from dovetail.catalog.profile import count_values
+from dovetail.catalog.near_copies import Outline, ValueRange
+from dovetail.catalog.profile import count_values, shorten, value_range
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.lake.layout import Layout, distinct_names
@@ -118,6 +119,11 @@ class InputTable:
     def columns(self) -> tuple[InputColumn, ...]:
         return tuple(map(self.column, self.names))
 
+    @cached_property
+    def outline(self) -> Outline:
+        """What near-copies of it are recognised by."""
+        return Outline(self.name if self.path is None else str(self.path.resolve()), dict(map(_ranged, self.columns)))
+
     def values(self, name: str) -> list[str | None]:
         """The raw text of every row; None for null."""
         raw = self.text.column(name)
@@ -129,6 +135,11 @@ class InputTable:
 
     def _column_of_text(self, name: str) -> InputColumn:
         return input_column(name, self.text.column(name))
+
+
+def _ranged(column: InputColumn) -> tuple[str, ValueRange]:
+    kind, ends = column.type.kind, value_range(column.tokens, column.type) if column.size else ("", "")
+    return column.name, ValueRange(kind, column.size, *map(shorten, ends))
 
 
 def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] | None = None) -> InputTable:
