@@ -216,7 +216,9 @@ def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, mo
     here = tmp_path / "here"
     with without_spark():
         expected = history(lake, here)
-    (lake / "t9.csv").unlink(missing_ok=True)
+        dovetail.index(lake, tmp_path / "first", settings=SETTINGS)
+    dependencies = dovetail.open(tmp_path / "first").inds(integers=True, non_unique=True).to_dicts()
+    assert dependencies
     machines = [tmp_path / name for name in ("one", "two", "driver")]
     with s3_server("bucket", tmp_path / "server.log") as variables:
         for name, value in variables.items():
@@ -239,6 +241,7 @@ def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, mo
 
             run("index", "s3://bucket/raw", "--to", to, *choices)
             seen = [contents_of(to)]
+            run("inds", to, "--integers", "--non-unique", "-o", tmp_path / "inds.json")
             raw.put("t9.csv", b"id\n1\n2\n")
             run("index", "s3://bucket/raw", "--to", to)
             seen.append(contents_of(to))
@@ -246,6 +249,7 @@ def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, mo
             run("compact", to)
             seen.append(contents_of(to))
         assert all(any((tmp_path / f"work{number}").iterdir()) for number in range(2)), "both workers have worked"
+        assert json.loads((tmp_path / "inds.json").read_text()) == dependencies
         assert [alike(step) for step in seen] == [alike(step) for step in expected]
         assert verify_index(to).problems == ()
         stored = {entry.name: entry for entry in _objects.Objects(to).entries()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -20,11 +21,12 @@ import numpy as np
 
 from dovetail._storage.directory import Snapshot, open_segment, open_writer
 from dovetail._storage.segment import SegmentRef
+from dovetail._storage.store import Store, open_store
 from dovetail.catalog.decisions import Decision
 from dovetail.errors import WriterConflict
 from dovetail.graph.decided import DecidedColumns
 from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
-from dovetail.graph.inclusion_dependencies import Ranking, SortedRun, saved_run
+from dovetail.graph.inclusion_dependencies import RUN_FILES, Ranking, SortedRun, saved_run
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import Scorer
 from dovetail.indexes.open_segment import OpenSegment
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from dovetail._spark.session import SparkRequest
 
 _BLOCK = 8  # segments at most: a task has two blocks in memory
+_RUNS = "runs"
 _TASKS = 3  # for each core, so that none waits long for the last one
 
 
@@ -52,20 +55,25 @@ def inclusions_on_spark(
         with spark_session(spark) as engine:
             witnesses = [probe.witness_of_store(writer.shared)]
             slots = probe.check_workers(engine, witnesses)
-            runs = writer.staging / "runs"
-            runs.mkdir(parents=True)
             common = {
                 "index": writer.store.absolute,
                 "segments": [ref.to_json() for ref in writer.manifest.segments],
                 "query": _query_to_json(query),
-                "runs": str(runs),
+                "shared": writer.shared.absolute,
                 "decisions": [decision.to_json() for decision in decisions],
             }
             blocks = blocks_of(len(writer.manifest.segments), slots)
             tasks = [common | {"blocks": pair, "inside": inside} for pair, inside in pairs_of(blocks)]
             description = f"find inclusion dependencies of {len(writer.manifest.segments):,} segment(s)"
-            answers = run_tasks(engine, writer.staging / "job", find_between, tasks, description, witnesses)
-        return [saved_run(runs, name) for names in answers for name in names]
+            answers = run_tasks(engine, writer.shared.sub("job"), find_between, tasks, description, witnesses)
+        return _fetched_runs(writer.shared, [name for names in answers for name in names])
+
+
+def _fetched_runs(shared: Store, names: Sequence[str]) -> list[SortedRun]:
+    """The runs of all tasks, mapped: their files may be removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
+        paths = shared.fetch([f"{_RUNS}/{name}.{suffix}" for name in names for suffix in RUN_FILES], Path(folder))
+        return [saved_run(path.parent, name) for path, name in zip(paths[:: len(RUN_FILES)], names, strict=True)]
 
 
 def blocks_of(segments: int, cores: int) -> list[list[int]]:
@@ -103,7 +111,9 @@ def find_between(task: dict[str, Any]) -> list[str]:
         one, other = number_of[pairs.dependent[kept]], number_of[pairs.referenced[kept]]
         mine = ColumnPairs(one, other, pairs.overlap[kept])
         ranking.add(*decided.judge(mine, scorer.scores(mine)))
-    return ranking.save(Path(task["runs"]))
+    with open_store(task["shared"]).publish(_RUNS) as folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        return ranking.save(folder)
 
 
 def _query_to_json(query: InclusionQuery) -> dict[str, Any]:

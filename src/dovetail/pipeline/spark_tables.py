@@ -27,7 +27,7 @@ from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError
 from dovetail.lake.layout import Layout, RowCounter, distinct_names
 from dovetail.lake.listing import DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_wanted
-from dovetail.lake.strings import bounded, flat_names, string_batch
+from dovetail.lake.strings import bounded, string_batch
 from dovetail.pipeline.staging import write_slice
 from dovetail.pipeline.work import SLICES
 
@@ -131,7 +131,7 @@ class SparkTables:
             for row in rows.collect():
                 file = by_path.get(_same_scheme(unquote(row.path)), by_path.get(unquote(row.path)))
                 if file is not None:
-                    sizes[file] = (row.length, row.modificationTime.isoformat())
+                    sizes[file] = (row.length, str(row.modificationTime.timestamp()))
         return sizes
 
 
@@ -228,25 +228,35 @@ def _portions(
 
 def _in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Moments as files have them, whatever the session's time zone is."""
-    zoned = [pa.types.is_timestamp(field.type) and field.type.tz is not None for field in batch.schema]
-    if not any(zoned):
+    types = [_utc_type(field.type) for field in batch.schema]
+    if types == batch.schema.types:
         return batch
-    utc = pa.timestamp("us", "UTC")
-    columns = [column.cast(utc) if moves else column for column, moves in zip(batch.columns, zoned, strict=True)]
+    columns = [column.cast(type_) for column, type_ in zip(batch.columns, types, strict=True)]
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+
+def _utc_type(type_: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(type_) and type_.tz is not None:
+        return pa.timestamp(type_.unit, "UTC")
+    if pa.types.is_struct(type_):
+        return pa.struct([field.with_type(_utc_type(field.type)) for field in type_])
+    if pa.types.is_list(type_):
+        return pa.list_(type_.value_field.with_type(_utc_type(type_.value_type)))
+    return type_
 
 
 def _layout_of(frame: DataFrame) -> Layout:
     """The columns that rows of this frame have once structs are flattened."""
-    from pyspark.sql.pandas.types import to_arrow_schema
+    return Layout(format=SPARK_FORMAT, columns=distinct_names(_flat_names(frame.schema.fields)))
 
-    def of_field(field: Any) -> pa.Field:
-        if field.dataType.typeName() in _AS_TEXT:
-            return pa.field(field.name, pa.string())
-        return to_arrow_schema(type(frame.schema)([field]))[0]
 
-    schema = pa.schema([of_field(field) for field in frame.schema.fields])
-    return Layout(format=SPARK_FORMAT, columns=distinct_names(flat_names(schema)))
+def _flat_names(fields: Iterable[Any], prefix: str = "") -> Iterator[str]:
+    """The names that `flattened` gives to columns of these types."""
+    for field in fields:
+        if field.dataType.typeName() == "struct":
+            yield from _flat_names(field.dataType.fields, f"{prefix}{field.name}.")
+        else:
+            yield prefix + field.name
 
 
 def _plain(frame: DataFrame) -> DataFrame:
