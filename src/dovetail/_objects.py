@@ -60,6 +60,8 @@ class Objects:
         if found is None:
             raise InputError(f"{address} is not the address of an object store, such as s3://bucket/folder.")
         scheme, self._bucket, folder = found.groups()
+        if ":" in self._bucket or ("@" in self._bucket and not scheme.startswith("abfs")):
+            raise InputError("An address must not hold credentials: give them by the environment or a profile.")
         self._scheme = "s3" if scheme == "s3a" else scheme
         self._folder = folder.strip("/")
         self.address = f"{self._scheme}://{self._bucket}" + (f"/{self._folder}" if self._folder else "")

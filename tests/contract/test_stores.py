@@ -146,3 +146,8 @@ def test_addresses(tmp_path):
     assert not open_store("gs://bucket").is_local
     with pytest.raises(InputError, match="not the address of an object store"):
         _objects.Objects("ftp://host/folder")
+    for secret in ("s3://key:secret@bucket/index", "gs://secret@bucket"):
+        with pytest.raises(InputError, match="must not hold credentials") as refused:
+            open_store(secret)
+        assert "secret" not in str(refused.value)
+    assert not open_store("abfss://container@account.dfs.core.windows.net/index").is_local

@@ -19,13 +19,10 @@ import errno
 import os
 import re
 import secrets
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 from dovetail._objects import StoredObject
 from dovetail._storage.manifest import Manifest
@@ -99,8 +96,6 @@ class IndexWriter:
         run = _STAGING if store.is_local else f"{_STAGING}/{secrets.token_hex(8)}"  # of one writer among others
         self.shared = store.sub(run)
         """What a running build sets aside, for its driver and its workers."""
-        self.staging = self.shared.path if isinstance(self.shared, LocalStore) else Path(tempfile.mkdtemp())
-        """The same for the driver alone."""
 
     def open_segments(self, manifest: Manifest) -> tuple[Segment, ...]:
         """The segments of a manifest, committed or not. They need no hold: only this writer could remove them."""
@@ -153,12 +148,12 @@ class IndexWriter:
 
     def clean_staging(self) -> None:
         """Remove what a build has set aside, its own or one that was killed."""
-        shutil.rmtree(self.staging, ignore_errors=True)
-        if not self.store.is_local:
-            own = self.shared.absolute.removeprefix(f"{self.store.absolute}/")
-            found = self.store.entries(_STAGING)
-            old = time.time() - _UNFINISHED
-            self.store.delete(e.name for e in found if e.name.startswith(f"{own}/") or e.modified < old)
+        if self.store.is_local:
+            self.store.delete([_STAGING])
+            return
+        own, old = self.shared.absolute.removeprefix(f"{self.store.absolute}/"), time.time() - _UNFINISHED
+        found = self.store.entries(_STAGING)
+        self.store.delete(e.name for e in found if e.name.startswith(f"{own}/") or e.modified < old)
 
 
 @contextlib.contextmanager
@@ -168,35 +163,34 @@ def open_writer(address: Address, create: bool = False, keep_hours: float | None
     A generation is kept for `keep_hours` after the next one has come, by default as long as the store needs.
     """
     store = open_store(address)
-    try:
-        if create:
-            mark_as_index(store)
-        else:
-            _require_generation(store)
-        if isinstance(store, LocalStore):
-            (store.path / SEGMENTS).mkdir(exist_ok=True)
-        working = store.writing()
-        working.__enter__()
-    except OSError as error:
-        raise InputError(f"Cannot write to {store.address}: {error.strerror}.") from error
-    try:
-        generation = _newest_generation(store)
-        manifest = _read_manifest(store, generation) if generation else Manifest(0)
-        writer = IndexWriter(store, manifest, store.keep_hours if keep_hours is None else keep_hours)
-        writer.clean_segments(opening=True)
-        writer.clean_staging()
+    with contextlib.ExitStack() as working:
         try:
-            yield writer
-        finally:
-            writer.clean_segments()
+            if create:
+                mark_as_index(store)
+            else:
+                _require_generation(store)
+            if isinstance(store, LocalStore):
+                (store.path / SEGMENTS).mkdir(exist_ok=True)
+            working.enter_context(store.writing())
+        except OSError as error:
+            raise InputError(f"Cannot write to {store.address}: {error.strerror}.") from error
+        try:
+            generation = _newest_generation(store)
+            manifest = _read_manifest(store, generation) if generation else Manifest(0)
+            writer = IndexWriter(store, manifest, store.keep_hours if keep_hours is None else keep_hours)
+            writer.clean_segments(opening=True)
             writer.clean_staging()
-    except OSError as error:
-        if error.errno in TARGET_FAILURES or not store.is_local:
-            reason = os.strerror(error.errno or 0) if store.is_local else error.strerror  # Arrow's own sentence is long
-            raise BuildFailed(f"Cannot write to {store.address}: {reason}. What was committed stays.") from error
-        raise
-    finally:
-        working.__exit__(None, None, None)
+            try:
+                yield writer
+            finally:
+                writer.clean_segments()
+                writer.clean_staging()
+        except OSError as error:
+            if error.errno in TARGET_FAILURES or not store.is_local:
+                # Arrow's own sentence is long.
+                reason = os.strerror(error.errno or 0) if store.is_local else error.strerror
+                raise BuildFailed(f"Cannot write to {store.address}: {reason}. What was committed stays.") from error
+            raise
 
 
 @contextlib.contextmanager

@@ -250,8 +250,10 @@ class ObjectStore:
     def local_file(self, name: str, is_whole: Callable[[Path], bool]) -> Path:
         try:
             return self._cache.file(f"{self.address}/{name}", functools.partial(self._objects.download, name), is_whole)
-        except PermissionError as error:
-            raise InputError(f"Cannot read {error.filename}: {error.strerror}.") from error
+        except FileNotFoundError:
+            raise
+        except OSError as error:  # the library has tried again for some minutes
+            raise InputError(f"Cannot fetch {self.address}/{name}: {error.strerror}.") from error
 
     def fetch(self, names: Sequence[str], into: Path) -> list[Path]:
         paths = [into / name.rpartition("/")[2] for name in names]

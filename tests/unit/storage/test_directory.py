@@ -115,8 +115,8 @@ def test_leftovers_are_cleaned_by_the_next_writer(tmp_path):
         add_segment(writer, 9)  # never committed
         half = SegmentWriter(writer.store.path / "segments")
         (half.folder / "numbers.dvt").write_bytes(b"half")
-        (writer.staging / "slices").mkdir(parents=True)
-        (writer.staging / "slices" / "x.arrow").write_bytes(b"x")
+        (writer.shared.path / "slices").mkdir(parents=True)
+        (writer.shared.path / "slices" / "x.arrow").write_bytes(b"x")
         (index / "manifest-2.json.abcd").write_bytes(b"a draft")
         killed = tmp_path / "killed"
         shutil.copytree(index, killed)  # what a kill at this moment leaves
