@@ -53,7 +53,8 @@ def load_model(name: str, features: tuple[str, ...], room: str = "evidence") -> 
     same of values that tables of the lake relate. `search`: how likely would a person join a table that was found in a
     lake? `reference`: does the one column refer to the other? `inclusion` asks that of a pair alone, whatever else a
     column could refer to. In `similar`: `pair_rank` and `pair`: which key does a value mean that is spelled
-    differently, and how likely?
+    differently, and how likely? In `union`: `columns`: do two columns hold the same attribute? `tables`: would a person
+    append the one table to the other?
     """
     text = resources.files(f"dovetail.{room}").joinpath(f"{name}.json").read_text(encoding="utf-8")
     return read_model(name, features, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from dovetail.settings import MB, Settings
 
 Worker = Callable[[str], contextlib.AbstractContextManager[None]]
 SMALLEST = Settings(segment_mb=1, slice_mb=1, memory_mb=1)
+UNMERGED = replace(SMALLEST, merge_factor=1_000_000)
 
 
 @contextlib.contextmanager

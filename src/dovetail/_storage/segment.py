@@ -13,7 +13,7 @@ import functools
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,16 @@ def is_segment_id(name: str) -> bool:
 
 @dataclass(frozen=True)
 class SegmentRef:
-    """How a manifest names a segment: its id, what makes it unmistakable, and which of its tables are dead."""
+    """How a manifest names a segment: its id, what makes it unmistakable, and which of its tables are dead.
+
+    `totals` are those of its live tables; empty until the segment is committed, and wherever `dead` has changed since.
+    """
 
     id: str
     checksum: str
     tables: int
     dead: tuple[int, ...] = ()
+    totals: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "dead": list(self.dead)}

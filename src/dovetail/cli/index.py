@@ -20,7 +20,7 @@ from dovetail.cli.options import (
     settings_option,
     spark_options,
 )
-from dovetail.cli.output import count, print_json, size
+from dovetail.cli.output import count, distinct, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.dialect import parse_override
@@ -143,7 +143,7 @@ def _print_summary(report: Report, to: str) -> None:
     skipped = f" · {count(len(report.skipped), 'file')} skipped" if report.skipped else ""
     click.echo(
         f"{count(report.tables, 'table')} · {count(report.columns, 'column')} · {count(report.rows, 'row')} · "
-        f"{count(report.values, 'distinct value')}{skipped}"
+        f"{distinct(report.values, report.values_are_exact)}{skipped}"
     )
     for skip in report.skipped[:_SHOWN_SKIPS]:
         click.echo(f"  skipped {skip.path}: {skip.reason}")

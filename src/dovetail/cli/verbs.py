@@ -21,6 +21,7 @@ VERBS = {
     "index": "Index a lake, or bring its index up to date.",
     "search": "Find the tables that join with a table of yours.",
     "join": "Join two tables or more.",
+    "union": "Find tables to append to a table of yours, or append them.",
     "map": "Find the values that belong to those of a column.",
     "predicates": "Rank the columns on which files join.",
     "inds": "Find which columns are included in which.",

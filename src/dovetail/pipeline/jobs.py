@@ -16,6 +16,7 @@ from dovetail.pipeline import work
 from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.probe import Witness, unseen_table
 from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
+from dovetail.pipeline.report import forget_progress
 from dovetail.pipeline.spark_tables import SparkTables, stage_spark_tables
 from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
 from dovetail.pipeline.work import SLICES
@@ -94,6 +95,10 @@ class SparkBuild:
             if "segment" not in answer:
                 raise BuildFailed(f"{_reason(answer)}. Nothing was merged.")
         return [SegmentRef.from_json(answer["segment"]) for answer in answers]
+
+    def forget_progress(self) -> None:
+        """Let what follows be counted from 0."""
+        forget_progress(self._writer.shared)
 
     def clear(self) -> None:
         """Free the disk that staged slices take, once the segments made of them are committed."""

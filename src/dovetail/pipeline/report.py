@@ -45,6 +45,7 @@ class Report:
     columns: int = 0
     rows: int = 0
     values: int = 0
+    values_are_exact: bool = True
     bytes: int = 0
     added: int = 0
     changed: int = 0
@@ -80,6 +81,11 @@ def watch_progress(store: Store, total: int, show: ShowProgress) -> Iterator[Non
         ended.set()
         thread.join()
     show(Progress("build", total, total))
+
+
+def forget_progress(store: Store) -> None:
+    """Let what follows be counted from 0."""
+    store.delete([file.name for file in store.entries(_FOLDER)])
 
 
 class Ticks:

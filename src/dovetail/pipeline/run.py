@@ -7,6 +7,7 @@ read       a Spark task for each group; big tables are read in slices by several
 build      in the same task: normalise, index, write the segment                   build.py
 commit     after each batch the next generation, so that a run that was stopped    generation.py
            goes on where it was
+merge      small segments of about the same size, once there are many of them      merging.py
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ from dovetail.errors import InputError
 from dovetail.indexes.frozen import refuse_other_settings
 from dovetail.indexes.pexeso.core import VectorParameters as Vectors
 from dovetail.indexes.pexeso.index import PEXESO
-from dovetail.indexes.statistics import failed_tables
+from dovetail.indexes.statistics import distinct_values, failed_tables
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.pipeline.generation import TablePlace, commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
+from dovetail.pipeline.merging import plan_merges, run_merges, sizes_of, tables_of
 from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_bytes, group_files
 from dovetail.pipeline.probe import check_workers, witness_of_store, witnesses_of_lake
 from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
@@ -132,9 +134,10 @@ def _run_in(
             for batch in batches:
                 segments = build.run(batch)
                 manifest = _add(manifest, batch, segments, indexed, {bug.table for bug in build.bugs})
-                commit(writer, manifest, last=batch is batches[-1])
-                manifest = manifest.next()
+                commit(writer, manifest)
+                manifest = writer.manifest.next()
                 build.clear()
+        _merge_small(writer, build, request.settings, slots, progress)
         build.raise_for_bugs()
     elif changes.gone or listing.roots != roots_of(writer.manifest) or not writer.manifest.statistics:
         commit(writer, manifest)
@@ -150,6 +153,18 @@ def _listed_now(indexed: dict[str, TablePlace], tables: SparkTables | None) -> d
     if tables is not None:
         return indexed
     return {table: place for table, place in indexed.items() if not place.fingerprint.startswith(SPARK_MARK)}
+
+
+def _merge_small(
+    writer: IndexWriter, build: SparkBuild, settings: Settings, slots: int, progress: ShowProgress
+) -> None:
+    """Keep segments below `segment_mb` few: those of many small runs are merged into one, again and again."""
+    sizes = sizes_of(writer.snapshot().segments)
+    groups = plan_merges(sizes, settings.merge_factor, settings.segment_mb * MB)
+    if groups:
+        build.forget_progress()
+        with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
+            run_merges(writer, build, groups, slots)
 
 
 def _list(manifest: Manifest, root: Root, request: Request, tables: SparkTables | None) -> Listing:
@@ -236,4 +251,7 @@ def _finish_report(report: Report, writer: IndexWriter) -> None:
     report.generation, report.segments = manifest.generation, len(manifest.segments)
     for name, value in manifest.statistics.items():
         setattr(report, name, value)
-    report.skipped = failed_tables(writer.snapshot())
+    snapshot = writer.snapshot()
+    values = distinct_values(snapshot.segments)
+    report.values, report.values_are_exact = values.number, values.is_exact
+    report.skipped = failed_tables(snapshot)

@@ -115,6 +115,14 @@ class InputTable:
         some = list(dict.fromkeys(names))
         return InputTable(self.name, some, self.rows, lambda: self.text.select(some), self.column, id=self.id)
 
+    def without(self, name: str) -> InputTable:
+        """The same table without a column."""
+        some = [each for each in self.names if each != name]
+        return InputTable(
+            self.name, some, self.rows, lambda: self.text.select(some), self.column, data=self.data, path=self.path,
+            layout=self.layout, id=self.id,
+        )  # fmt: skip
+
     @property
     def columns(self) -> tuple[InputColumn, ...]:
         return tuple(map(self.column, self.names))
