@@ -91,7 +91,7 @@ def forget_progress(store: Store) -> None:
 class Ticks:
     """Inside a task: counts tables that are done, and records the number from time to time."""
 
-    def __init__(self, store: Store, task: int) -> None:
+    def __init__(self, store: Store, task: int | str) -> None:
         self._store, self._name = store, f"{_FOLDER}/{task}"
         self._period = _period(store)
         self._done, self._recorded = 0, -math.inf

@@ -41,7 +41,7 @@ from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_b
 from dovetail.pipeline.probe import check_workers, witness_of_store, witnesses_of_lake
 from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
 from dovetail.pipeline.roots import choose_roots, list_tables, refuse_index_as_lake, roots_of
-from dovetail.pipeline.spark_tables import SPARK_MARK, SparkTables
+from dovetail.pipeline.spark_tables import SparkTables, is_listed
 from dovetail.pipeline.survey import freeze
 from dovetail.settings import DEFAULTS, MB, Settings
 
@@ -114,7 +114,8 @@ def _run_in(
     started = Report()
     spark = functools.cache(lambda: session.enter_context(_spark(request.spark, started)))
     tables = SparkTables(spark().session, request.dataframes) if is_spark(root.path) else None
-    indexed = _listed_now(live_tables(writer.snapshot()), tables)
+    live = live_tables(writer.snapshot())
+    indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, root)}
     listing = _list(writer.manifest, root, request, tables)
     changes = compare(listing.files, indexed)
     _refuse_great_loss(changes, indexed, root, request)
@@ -146,13 +147,6 @@ def _run_in(
 
 def _existing(folder: Path) -> Path:
     return folder if folder.exists() else folder.parent
-
-
-def _listed_now(indexed: dict[str, TablePlace], tables: SparkTables | None) -> dict[str, TablePlace]:
-    """Without what only Spark can list, where this run does not ask it: such tables stay as they are."""
-    if tables is not None:
-        return indexed
-    return {table: place for table, place in indexed.items() if not place.fingerprint.startswith(SPARK_MARK)}
 
 
 def _merge_small(

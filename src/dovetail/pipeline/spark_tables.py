@@ -26,7 +26,7 @@ from dovetail._storage.store import open_store
 from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError
 from dovetail.lake.layout import Layout, RowCounter, distinct_names
-from dovetail.lake.listing import DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_wanted
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_wanted
 from dovetail.lake.strings import bounded, string_batch
 from dovetail.pipeline.staging import write_slice
 from dovetail.pipeline.work import SLICES
@@ -42,10 +42,15 @@ _FILES_A_JOB = 10_000
 _AS_TEXT = ("void", "interval", "variant")
 _ANSWER = "number int, answer string"
 
-SPARK_MARK = "spark-"
-"""How the fingerprint of every table begins that a session has read."""
+_MARKS = {CATALOG: "spark-table-", DATAFRAMES: "spark-frame-"}
+"""How fingerprints begin, by where the tables are from."""
 
 Entry = dict[str, Any]
+
+
+def is_listed(fingerprint: str, root: Root) -> bool:
+    """Whether a run over this root lists the table with this fingerprint: those of Spark only if asked for."""
+    return not any(fingerprint.startswith(mark) for place, mark in _MARKS.items() if place != root.path)
 
 
 class SparkTables:
@@ -58,7 +63,7 @@ class SparkTables:
     def list(self, root: Root) -> dict[str, TableFile]:
         """Every table that the root selects, by its id."""
         if root.path == DATAFRAMES:
-            return {n: self._file(root, n, 0, f"{SPARK_MARK}{secrets.token_hex(8)}") for n in self._dataframes}
+            return {root.prefix + name: self._file(root, name, 0, _new_mark(root.path)) for name in self._dataframes}
         try:
             names = sorted(name for name in self._names(root.tables or (root.pattern,)) if is_wanted(root, name))
             with ThreadPoolExecutor(_PLANS) as threads:
@@ -111,7 +116,7 @@ class SparkTables:
             if self._about(name).get("Provider", "").lower() != "delta":
                 return ""
             newest = self._session.sql(f"DESCRIBE HISTORY {_quoted(name)} LIMIT 1").collect()[0]
-            return f"{SPARK_MARK}delta-{newest['version']}"
+            return f"{_MARKS[CATALOG]}delta-{newest['version']}"
         except spark_errors():
             return ""  # reading it says why
 
@@ -147,7 +152,7 @@ def stage_spark_tables(
             frame = tables.frame(file)
             plans.append((file, _layout_of(frame), _plain(frame)))
         except spark_errors() as error:
-            entries[file.table] |= {"error": _sentence(error), "fingerprint": ""}
+            entries[file.table] |= _unread(file, error)
     big = [plan for plan in plans if plan[0].bytes > slice_bytes]
     small = [plan for plan in plans if plan[0].bytes <= slice_bytes]
     unions = [small[start : start + _TABLES_A_JOB] for start in range(0, len(small), _TABLES_A_JOB)]
@@ -178,7 +183,7 @@ def _stage_union(
             rows = (staged.coalesce(partitions) if partitions else staged).collect()
     except spark_errors() as error:
         if len(plans) == 1:
-            return {plans[0][0].table: {"error": _sentence(error), "fingerprint": ""}}
+            return {plans[0][0].table: _unread(plans[0][0], error)}
         for plan in plans:
             entries |= _stage_union(engine, [plan], shared, slice_bytes, None)
         return entries
@@ -273,8 +278,13 @@ def _plain(frame: DataFrame) -> DataFrame:
 def _mark(files: list[tuple[str, int, str]]) -> str:
     """The fingerprint of a table of these files; one that no other run has, where there are none."""
     if not files:
-        return f"{SPARK_MARK}{secrets.token_hex(8)}"
-    return f"{SPARK_MARK}files-{hashlib.sha256(json.dumps(sorted(files)).encode()).hexdigest()[:32]}"
+        return _new_mark(CATALOG)
+    return f"{_MARKS[CATALOG]}files-{hashlib.sha256(json.dumps(sorted(files)).encode()).hexdigest()[:32]}"
+
+
+def _new_mark(path: str) -> str:
+    """A fingerprint that no other run has: the next one reads the table again."""
+    return f"{_MARKS[path.partition('/')[0]]}{secrets.token_hex(8)}"
 
 
 def _same_scheme(path: str) -> str:
@@ -286,5 +296,6 @@ def _quoted(name: str) -> str:
     return ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
 
 
-def _sentence(error: Exception) -> str:
-    return f"Spark cannot read it: {reason_of(error).removeprefix('A Spark task failed for good: ')}"
+def _unread(file: TableFile, error: Exception) -> Entry:
+    reason = reason_of(error).removeprefix("A Spark task failed for good: ")
+    return {"error": f"Spark cannot read it: {reason}", "fingerprint": _new_mark(file.path)}

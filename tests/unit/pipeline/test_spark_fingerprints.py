@@ -83,7 +83,7 @@ def test_only_tables_of_the_database_are_listed_with_their_sizes():
 def test_what_a_fingerprint_rests_on():
     session = Session()
     first = marks(session)
-    assert first["sales.changes"] == "spark-delta-3"
+    assert first["sales.changes"] == "spark-table-delta-3"
     again = marks(session)
     assert {name for name in first if first[name] == again[name]} == {"sales.changes", "sales.files"}
     rows_deleted = marks(replace(session, version=4))
