@@ -30,7 +30,7 @@ from dovetail.graph.foreign_keys import LIKELY
 @json_option
 def keys_command(
     arguments: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     min_score: float,
     candidates: bool,
     output: Path | None,

@@ -62,7 +62,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
     query: str | None,
-    index: Path | None,
+    index: str | None,
     many: Path | None,
     on: str | None,
     by: str,
@@ -172,7 +172,7 @@ def _explain(hit: Hit, as_json: bool) -> None:
         click.echo(hit.explain())
 
 
-def _say(hits: Hits, query: str, index: Path) -> None:
+def _say(hits: Hits, query: str, index: str) -> None:
     if hits:
         _print(hits)
         note(_next(query, index, hits[0]))
@@ -182,7 +182,7 @@ def _say(hits: Hits, query: str, index: Path) -> None:
         note(hits.note)
 
 
-def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:
+def _refined(sketched: Hits, exact: Hits, query: str, index: str) -> Hits:
     """Print what the sketches found, then the exact answer if it differs; returns the latter."""
     pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (sketched, exact)]
     if sketched:
@@ -208,7 +208,7 @@ def _print(hits: Hits) -> None:
     print_table(headings, rows, NUMBERS, LOOSE)
 
 
-def _next(query: str, index: Path, hit: Hit) -> str:
+def _next(query: str, index: str, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
     theirs = hit.columns * len(hit.on) if len(hit.columns) == 1 else hit.columns
     on = ",".join(f"{mine}={other}" for mine, other in zip(hit.on, theirs, strict=True))

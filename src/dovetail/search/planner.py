@@ -56,7 +56,7 @@ def search(
     begun = time.perf_counter()
     table = open_table(request.data, segments=segments)
     decided = QueryDecisions({} if decisions is None else decisions.of(table.id))
-    but = "" if request.include_self or table.path is None else str(table.path.resolve())
+    but = "" if request.include_self or table.address is None else table.address
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     if request.by == "semantic":
         from dovetail.search.semantic.search import search_semantic
