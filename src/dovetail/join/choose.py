@@ -27,6 +27,7 @@ from dovetail.join.through import carried_by, through_keys
 from dovetail.similar.columns import choose_columns, directed_way, together
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
+from dovetail.through.likelihood import LIKELY as LIKELY_THROUGH
 from dovetail.through.likelihood import how_likely
 from dovetail.transform.composite import discover_composite
 from dovetail.transform.discover import discover
@@ -159,7 +160,7 @@ class _Join:
             return None
         pair, keys, mapping = found
         likely = how_likely(mapping)
-        if likely < LIKELY or likely <= rival:
+        if likely < LIKELY_THROUGH or likely <= rival:
             return None
         result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
         why = f"{carried_by(mapping)} Likely right: {likely:.0%}."

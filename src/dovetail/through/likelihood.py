@@ -8,6 +8,7 @@ from dovetail._model import load_model
 from dovetail._types import Array
 from dovetail.through.mapping import ValueMapping
 
+LIKELY = 0.5  # a join through the lake is made unasked, and is a hit, if it is more likely right than wrong
 FEATURES = ("certain", "partners")
 """Of a mapping: how likely its partners are, and how many different ones there are, on the side that has fewer."""
 

@@ -25,11 +25,10 @@ from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.through.hit import ThroughHit
 from dovetail.tables.input_table import InputColumn, InputTable, lake_table
 from dovetail.through.bridges import Bridge, text_columns
-from dovetail.through.likelihood import how_likely
+from dovetail.through.likelihood import LIKELY, how_likely
 from dovetail.through.lookup import map_columns, values_of
 from dovetail.through.mapping import ValueMapping
 
-LIKELY = 0.5  # a hit is more likely right than wrong
 _CARRIERS = 20  # columns that hold most of my values; arbitrary, for time
 _REACHED = 10  # columns that hold most of what is beside them, for each; arbitrary, for time
 _JUDGED = 3  # candidates for each hit that is asked for; arbitrary, for time
