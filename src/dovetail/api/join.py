@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.predicates import Predicates, named_predicates
@@ -15,6 +15,9 @@ from dovetail.join.result import JoinResult
 from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.transform.transformation import Transformation
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def join(
@@ -72,6 +75,18 @@ def join(
     from dovetail.api.lake import Lake
 
     return join_tables(tables[0], tables[1], request, segments=Lake(index).segments)
+
+
+def join_on_spark(left: Any, right: Any, on: Names, how: str = "inner", *, spark: SparkSession) -> DataFrame:
+    """Join two inputs that do not fit in memory: files, or DataFrames of the session `spark`. Returns a DataFrame.
+
+    Rows with equal values in the columns `on` join, after normalisation, as with `dovetail.join(…, by="equal")`: the
+    same rows in the same order. All columns are text, and those of the right input whose names clash have the suffix
+    `_right`. A DataFrame has no order of its own; its rows are taken as it gives them.
+    """
+    from dovetail.join.spark import join_frames
+
+    return join_frames(spark, left, right, on, how)
 
 
 def predicates(*tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:

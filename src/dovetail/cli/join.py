@@ -82,7 +82,7 @@ def join_command(
     left: str,
     right: str,
     more: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     on: str | None,
     left_on: str | None,
     right_on: str | None,
@@ -164,7 +164,7 @@ def join_command(
         return found
 
 
-def _joined(index: Path | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
+def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
     """With the lake, if there is an index. More than two tables need none, though DOVETAIL_INDEX may be set."""
     if index is None or len(tables) > 2:
         return join(*tables, **options)
