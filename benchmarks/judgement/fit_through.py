@@ -25,8 +25,8 @@ from logistic import fit_logistic
 import dovetail
 from dovetail._deadline import Deadline
 from dovetail._types import Array
-from dovetail.join.judge import LIKELY
-from dovetail.join.through import FEATURES, mapping_features, through_keys
+from dovetail.join.through import through_keys
+from dovetail.through.likelihood import FEATURES, LIKELY, mapping_features
 
 _SEED = 7
 _SECONDS = 10.0  # the default of `join`

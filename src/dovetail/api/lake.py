@@ -61,13 +61,13 @@ class Lake:
     """An open index: a snapshot of one generation, which later writes do not change."""
 
     def __init__(self, path: str | Path) -> None:
-        self._snapshot: Snapshot = open_snapshot(Path(path))
+        self._snapshot: Snapshot = open_snapshot(path)
         self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
         self._lake_keys: LakeKeys | None = None
         self._searched: SearchColumns | None = None
 
     def __repr__(self) -> str:
-        return f"<dovetail.Lake {self._snapshot.path} generation {self.generation}>"
+        return f"<dovetail.Lake {self._snapshot.store.address} generation {self.generation}>"
 
     @property
     def generation(self) -> int:
@@ -121,6 +121,9 @@ class Lake:
         the same thing is at least `min_similarity` (0.5; 1 means equal). Without `k` and `threshold`, all columns in
         which half of the rows have a match are found. Without `on`, the column with most texts is searched
         with; `on="*"` tries each.
+
+        With `by="through"`, a hit holds what belongs to the values of a text column, as other tables of the lake say
+        that hold both; `hit.mapping` has the pairs.
 
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
@@ -201,7 +204,7 @@ class Lake:
         """
         from dovetail.api.spark import SparkLake
 
-        return SparkLake(self, self._snapshot.path, spark)
+        return SparkLake(self, self._snapshot.store.absolute, spark)
 
     def join(
         self,
@@ -288,15 +291,15 @@ class Lake:
         `on` names the columns as in `lake.join`. A decision replaces an earlier one about the same columns. Later
         searches, joins, keys and paths follow it, and say so.
         """
-        return decide(self._snapshot.path, self.segments, left, right, on, verdict, note)
+        return decide(self._snapshot.store, self.segments, left, right, on, verdict, note)
 
     def decisions(self) -> Rows[Decision]:
         """What was decided, the latest first; each says which of its tables and columns the index no longer has."""
-        return listed(self._snapshot.path, self.segments)
+        return listed(self._snapshot.store, self.segments)
 
     def forget(self, left: str, right: str, on: Names) -> Decision:
         """Forget what was decided about these columns, whether the index still has them or not. Returns it."""
-        return forget(self._snapshot.path, left, right, on)
+        return forget(self._snapshot.store, left, right, on)
 
     def _search_columns(self) -> SearchColumns:
         """The columns of the lake as search sees them, made once."""
@@ -309,7 +312,7 @@ class Lake:
     @property
     def _decided(self) -> Decisions:
         """What was decided so far: read for each question, so that a decision counts at once."""
-        return Decisions(read_decisions(self._snapshot.path))
+        return Decisions(read_decisions(self._snapshot.store))
 
     def map(self, values: Any, to: Any, *, column: str | None = None) -> ValueMapping:
         """The value that belongs to each of `values`, by what tables of the lake have in one row.
@@ -363,7 +366,7 @@ class Lake:
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
-        decisions = read_decisions(self._snapshot.path)
+        decisions = read_decisions(self._snapshot.store)
         on_spark = spark is not None or bool(master)
         if nary > 1:
             if on_spark:
@@ -421,7 +424,7 @@ class Lake:
     def _decided_columns(self) -> DecidedColumns:
         from dovetail.graph.decided import DecidedColumns
 
-        return DecidedColumns(self._columns, read_decisions(self._snapshot.path))
+        return DecidedColumns(self._columns, read_decisions(self._snapshot.store))
 
     def _keys(self, progress: Progress | None) -> LakeKeys:
         from dovetail.graph.lake_keys import lake_keys
@@ -466,7 +469,7 @@ class Lake:
             for name, part in segment.parts.items():
                 sizes[name] = sizes.get(name, 0) + part["bytes"]
         return {
-            "path": str(self._snapshot.path),
+            "path": self._snapshot.store.address,
             "generation": manifest.generation,
             "segments": len(manifest.segments),
             "dead_tables": sum(len(ref.dead) for ref in manifest.segments),
@@ -497,7 +500,7 @@ def verify(path: str | Path) -> Verification:
     """Read every byte of the index at `path` and check all references. Returns the problems that were found, if any."""
     from dovetail.indexes.verify import verify_index
 
-    return verify_index(Path(path))
+    return verify_index(path)
 
 
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:

@@ -62,7 +62,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
     query: str | None,
-    index: Path | None,
+    index: str | None,
     many: Path | None,
     on: str | None,
     by: str,
@@ -95,6 +95,9 @@ def search_command(
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
+    With --by through, tables are found that hold what belongs to the values of QUERY, as other tables of the lake say
+    that hold both: capitals of countries, for example.
+
     With --target, hits are ranked by the share of the variance of COLUMN that their columns explain beyond those of
     QUERY, on a sample of the join.
 
@@ -113,6 +116,7 @@ def search_command(
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
+      dovetail search countries.csv --on name --by through --index ./idx
       dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
       dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077
@@ -168,7 +172,7 @@ def _explain(hit: Hit, as_json: bool) -> None:
         click.echo(hit.explain())
 
 
-def _say(hits: Hits, query: str, index: Path) -> None:
+def _say(hits: Hits, query: str, index: str) -> None:
     if hits:
         _print(hits)
         note(_next(query, index, hits[0]))
@@ -178,7 +182,7 @@ def _say(hits: Hits, query: str, index: Path) -> None:
         note(hits.note)
 
 
-def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:
+def _refined(sketched: Hits, exact: Hits, query: str, index: str) -> Hits:
     """Print what the sketches found, then the exact answer if it differs; returns the latter."""
     pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (sketched, exact)]
     if sketched:
@@ -204,7 +208,7 @@ def _print(hits: Hits) -> None:
     print_table(headings, rows, NUMBERS, LOOSE)
 
 
-def _next(query: str, index: Path, hit: Hit) -> str:
+def _next(query: str, index: str, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
     theirs = hit.columns * len(hit.on) if len(hit.columns) == 1 else hit.columns
     on = ",".join(f"{mine}={other}" for mine, other in zip(hit.on, theirs, strict=True))

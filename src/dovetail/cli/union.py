@@ -35,7 +35,7 @@ from dovetail.union.hits import LOOSE, NUMBERS, UnionHits
 def union_command(
     mine: str,
     appended: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     output: Path | None,
     all_columns: bool,
     k: int,
@@ -79,7 +79,7 @@ def union_command(
 
 
 def _find(
-    mine: str, index: Path, k: int, tables: tuple[str, ...], include_self: bool, explain: int | None, as_json: bool
+    mine: str, index: str, k: int, tables: tuple[str, ...], include_self: bool, explain: int | None, as_json: bool
 ) -> int:
     with from_standard_input(mine) as (data,), long_question() as progress:
         progress("searching", 0, 0)

@@ -15,7 +15,8 @@ import pyarrow as pa
 from dovetail.catalog.decisions import Decisions
 from dovetail.errors import DovetailError, InputError
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.lake.listing import Root, list_lake
+from dovetail.lake.listing import Root
+from dovetail.lake.source import list_lake
 from dovetail.search.hits import Hits, Source
 from dovetail.search.planner import JudgeUnions, search
 from dovetail.search.ranking.lake import LakeColumns

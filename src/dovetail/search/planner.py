@@ -56,7 +56,7 @@ def search(
     begun = time.perf_counter()
     table = open_table(request.data, segments=segments)
     decided = QueryDecisions({} if decisions is None else decisions.of(table.id))
-    but = "" if request.include_self or table.path is None else str(table.path.resolve())
+    but = "" if request.include_self or table.address is None else table.address
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     if request.by == "semantic":
         from dovetail.search.semantic.search import search_semantic
@@ -71,6 +71,10 @@ def search(
         least = request.share, request.min_overlap
         found = search_transformed(segments, table, names, request.most, allowed, least, decided)
         return _folded(segments, request, found)
+    if request.by == "through":
+        from dovetail.search.through.search import search_through
+
+        return _folded(segments, request, search_through(segments, table, names, request.most, allowed, decided))
     columns = lake or (lambda: LakeColumns(segments))
     planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided, columns)
     if len(names) > 1:
