@@ -8,7 +8,7 @@ same model as a single pair; the likelier of the two is the table's.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,9 +27,10 @@ from dovetail.tables.input_table import InputTable
 
 _MOST_COLUMNS = 3
 _TABLES = 12  # arbitrary, for time: those that are shown, and a few that may rise
-_OTHERS = 3  # pairs of columns that may be added to one, the likeliest first; arbitrary, for time
+_OTHERS = 6  # pairs of columns that may be added to one, the likeliest first; arbitrary, for time
 _CONTAINED = 0.5  # of my values, at least, in each column of a key; arbitrary
 _MOST_ROWS = 1_000_000  # that are read in one search, of all tables; arbitrary, for time: about a fifth of a second
+_BLOCK, _LEAST_OF_BLOCK = 2_000, 0.9  # rows that are read first, and how many tuples differ; arbitrary, for time
 _IDENTIFIED = 0.99  # of the rows, by a key; arbitrary: in real data, a few rows are there twice
 
 _ALL = ("from_one", "integer", "real", "date", "generic_there", "rivals", "shared_names")
@@ -69,26 +70,26 @@ class CompositeKeys:
         """The joins on several columns that are better than the best pair of their table, whose place is given."""
         found = {}
         for place in chosen[:_TABLES]:
-            judged = [self._judged(places) for places in self._candidates(place)]
-            best = max((each for each in judged if each is not None), key=lambda each: each.log_odds, default=None)
-            if best is not None and best.log_odds > self._odds[place]:
-                found[place] = best
+            for size in range(2, _MOST_COLUMNS + 1):
+                judged = [self._judged(places) for places in self._candidates(place, size)]
+                best = max((each for each in judged if each is not None), key=lambda each: each.log_odds, default=None)
+                if best is not None and best.log_odds > self._odds[place]:
+                    found[place] = best
+                    break
         return found
 
-    def _candidates(self, place: int) -> Iterator[tuple[int, ...]]:
-        """Sets of pairs of columns of the table that may identify its rows or mine, two columns before three."""
+    def _candidates(self, place: int, size: int) -> list[tuple[int, ...]]:
+        """Sets of pairs of columns of the table that identify its rows or mine, with the likeliest that is no key."""
         pairs, lake = self._pairs, self._lake
         same = np.flatnonzero(lake.table_of[pairs.theirs] == lake.table_of[pairs.theirs[place]])
         part = same[self._features[same, FEATURES.index("contained")] >= _CONTAINED]
         part = part[~lake.is_key[pairs.theirs[part]]]
         part = part[np.argsort(-self._odds[part], kind="stable")]
-        for size in range(2, _MOST_COLUMNS + 1) if len(part) else ():
-            rest = self._free(part[1:], part[:1])[:_OTHERS]
-            sets = (np.array([part[0], *others]) for others in itertools.combinations(rest, size - 1))
-            keys = [each for each in sets if self._is_key(each)]
-            yield from (tuple(each.tolist()) for each in keys)
-            if keys:
-                break
+        if not len(part):
+            return []
+        rest = self._free(part[1:], part[:1])[:_OTHERS].tolist()
+        sets = [(int(part[0]), *others) for others in itertools.combinations(rest, size - 1)]
+        return [each for each in sets if self._is_key(np.array(each))]
 
     def _free(self, places: Array, taken: Array) -> Array:
         """The pairs whose columns are not taken."""
@@ -108,12 +109,18 @@ class CompositeKeys:
         lake = self._lake
         rows, filled = int(lake.rows[columns[0]]), float(lake.filled[columns].min())
         enough = float(np.prod(lake.distinct[columns])) >= filled
-        if not enough or (rows - filled) * ROWS_PER_NULL > rows or not self._may_read(rows):
+        if not enough or (rows - filled) * ROWS_PER_NULL > rows:
             return False
-        places = [lake.place_of(int(column)) for column in columns]
-        codes = [segment.rows.codes(column) for segment, column in places]
+        if rows > _BLOCK and self._distinct_share(columns, _BLOCK) < _LEAST_OF_BLOCK:
+            return False
+        return self._may_read(rows) and self._distinct_share(columns, rows) >= _IDENTIFIED
+
+    def _distinct_share(self, columns: Array, rows: int) -> float:
+        """Distinct tuples among the first rows of a table, for each that has one."""
+        places = [self._lake.place_of(int(column)) for column in columns]
+        codes = [segment.rows.codes(column, 0, rows) for segment, column in places]
         whole = np.logical_and.reduce([each >= 0 for each in codes])
-        return len(Numbers([each[whole] for each in codes]).known) >= _IDENTIFIED * int(whole.sum())
+        return len(Numbers([each[whole] for each in codes]).known) / max(1, int(whole.sum()))
 
     def _identifies_mine(self, columns: Array) -> bool:
         sizes = [float(self._table.columns[column].size) for column in columns.tolist()]
