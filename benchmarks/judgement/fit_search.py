@@ -114,7 +114,7 @@ class Examples:
         evidence = [Evidence(segments, column) for column in table.columns]
         ranker = Ranker(self._lake, table, allowed, evidence, [1] * len(evidence))
         ranker.find()
-        return table, *ranker.counted(ranker.shortlist(self._model, _SHORTLIST))
+        return table, *ranker.counted(self._lake.table_of[ranker.promising(self._model)[:_SHORTLIST]])
 
     def _example(self, question: Question, outside: bool, known: References) -> Example:
         table, pairs, features = self._pairs(question.query, outside)

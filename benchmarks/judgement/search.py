@@ -54,6 +54,7 @@ class JudgedHit:
     score: float
     right: float  # from 0 to 1; NaN: nobody has said
     on_declared: bool
+    columns: int = 1
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,15 @@ def ask(lake: dovetail.Lake, paths: dict[str, Path], question: Question, outside
     columns = {column.name: column for column in open_table(query).columns}
     judged = []
     for hit in hits:
-        table, pair = paths[hit.table], (hit.on[0], hit.columns[0])
+        table, declared = paths[hit.table], question.references.get(paths[hit.table], frozenset())
         if table != query:
             repeats = np.bool_(hit.joined_rows > hit.matched_rows)
-            right = how_right(known, query, pair[0], table, pair[1], bool(repeats))
-            is_text = columns[pair[0]].is_text and lake.table(hit.table).column(pair[1]).type in TEXT_TYPES
+            right = min(how_right(known, query, mine, table, theirs, bool(repeats)) for mine, theirs in hit.pairs)
+            types = [lake.table(hit.table).column(name).type for name in hit.columns]
+            is_text = all(columns[name].is_text for name in hit.on) and set(types) <= set(TEXT_TYPES)
             if not right and lists_my_names(is_text, repeats, hit.containment, hit.overlap):
                 right = 1.0
-            judged.append(JudgedHit(table, hit.score, right, pair in question.references.get(table, ())))
+            judged.append(JudgedHit(table, hit.score, right, declared.issuperset(hit.pairs), len(hit.on)))
     return Answer(question, tuple(judged[:_K]), seconds)
 
 

@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dovetail.api.index import compact, index, remove
-    from dovetail.api.join import join, predicates
+    from dovetail.api.index import clean, compact, index, remove
+    from dovetail.api.join import join, join_on_spark, predicates
     from dovetail.api.lake import Lake, open, verify
     from dovetail.api.union import union
     from dovetail.errors import DovetailError
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "JoinResult", "Lake", "Transformation", "UnionResult", "compact", "index", "join", "open",
-    "predicates", "remove", "union", "verify",
+    "DovetailError", "JoinResult", "Lake", "Transformation", "UnionResult", "clean", "compact", "index", "join",
+    "join_on_spark", "open", "predicates", "remove", "union", "verify",
 ]  # fmt: skip
 
 _MODULE_OF = {
@@ -38,9 +38,11 @@ _MODULE_OF = {
     "Lake": "api.lake",
     "Transformation": "transform.transformation",
     "UnionResult": "union.append",
+    "clean": "api.index",
     "compact": "api.index",
     "index": "api.index",
     "join": "api.join",
+    "join_on_spark": "api.join",
     "open": "api.lake",
     "predicates": "api.join",
     "remove": "api.index",

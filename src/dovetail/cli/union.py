@@ -20,7 +20,7 @@ from dovetail.union.hits import LOOSE, NUMBERS, UnionHits
 
 @click.command("union", short_help="Find tables to append to a table of yours, or append them.")
 @click.argument("mine")
-@click.argument("tables", nargs=-1, metavar="[TABLE]...")
+@click.argument("appended", nargs=-1, metavar="[TABLE]...")
 @index_option
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, allow_dash=True),
@@ -28,18 +28,18 @@ from dovetail.union.hits import LOOSE, NUMBERS, UnionHits
 )  # fmt: skip
 @click.option("--all-columns", is_flag=True, help="Keep the columns of TABLE that MINE does not have, too.")
 @click.option("-k", "k", type=int, default=10, show_default=True, help="How many tables to find.")
-@click.option("--among", multiple=True, metavar="GLOB", help="Find only tables whose id matches. May be repeated.")
+@click.option("--tables", multiple=True, metavar="GLOB", help="Find only tables whose id matches. May be repeated.")
 @click.option("--include-self", is_flag=True, help="Include MINE itself, if it is in the lake.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
 @json_option
 def union_command(
     mine: str,
-    tables: tuple[str, ...],
-    index: Path | None,
+    appended: tuple[str, ...],
+    index: str | None,
     output: Path | None,
     all_columns: bool,
     k: int,
-    among: tuple[str, ...],
+    tables: tuple[str, ...],
     include_self: bool,
     explain: int | None,
     as_json: bool,
@@ -57,33 +57,33 @@ def union_command(
       dovetail union sales-2024.csv archive/sales-2023.csv --index ./idx -o sales.parquet
       dovetail union january.csv february.csv march.csv -o quarter.csv
     """
-    if not tables:
+    if not appended:
         if output or all_columns:
             raise InputError("-o and --all-columns need a TABLE to append.")
-        return _find(mine, need_index(index), k, among, include_self, explain, as_json)
+        return _find(mine, need_index(index), k, tables, include_self, explain, as_json)
     if output:
-        check_output(output, (mine, *tables))
-    with from_standard_input(mine, *tables) as given, long_question() as progress:
+        check_output(output, (mine, *appended))
+    with from_standard_input(mine, *appended) as given, long_question() as progress:
         progress("appending", 0, 0)
-        appended = union(*given, all_columns=all_columns, index=index)
+        result = union(*given, all_columns=all_columns, index=index)
     if output and str(output) == STANDARD:
-        print_rows(appended.table, False)
+        print_rows(result.table, False)
         return 0
     if output:
-        write_table(appended.table, output)
+        write_table(result.table, output)
     if as_json:
-        print_json({**appended.report, "output": str(output) if output else None})
+        print_json({**result.report, "output": str(output) if output else None})
     else:
-        _say(appended, output)
+        _say(result, output)
     return 0
 
 
 def _find(
-    mine: str, index: Path, k: int, among: tuple[str, ...], include_self: bool, explain: int | None, as_json: bool
+    mine: str, index: str, k: int, tables: tuple[str, ...], include_self: bool, explain: int | None, as_json: bool
 ) -> int:
     with from_standard_input(mine) as (data,), long_question() as progress:
         progress("searching", 0, 0)
-        hits = Lake(index).union(data, k, tables=among, include_self=include_self)
+        hits = Lake(index).union(data, k, tables=tables, include_self=include_self)
     if explain is not None:
         _explain(hits, explain, as_json)
     elif as_json:

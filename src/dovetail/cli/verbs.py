@@ -36,6 +36,7 @@ VERBS = {
     "verify": "Check every checksum and every cross-reference.",
     "remove": "Take tables out of an index.",
     "compact": "Merge segments and free the space of removed tables.",
+    "clean": "Remove generations that nobody needs any more.",
 }
 """Every verb with its short help, as a person meets them. Each is `<verb>_command` in the file of its name."""
 

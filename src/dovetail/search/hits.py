@@ -72,6 +72,7 @@ class Hit:
     brings: tuple[str, ...]  # the table's other columns, which the join adds
     reasons: tuple[str, ...] = ()  # what speaks for the join, the strongest first, where no column was named
     objections: tuple[str, ...] = ()  # … and against it
+    copies: tuple[str, ...] = ()  # tables that are near-copies of this one and match as well, or nearly
     decided: str | None = None  # when a person decided that these columns join; the only reason is then the decision
     gain: float | None = None  # with a target: the share of its variance that the columns explain beyond mine
     helps: tuple[ColumnGain, ...] = ()  # with a target: the columns that do, the most helpful first
@@ -118,6 +119,11 @@ class Hit:
         if self.source is None:
             raise ValueError("This hit does not belong to an open lake; use Lake.search.")
         return self.source.join(self, self.source.data if data is None else data, how, first)
+
+    @property
+    def likes(self) -> str:
+        """How many near-copies there are; empty if none."""
+        return f"and {len(self.copies):,} like it" if self.copies else ""
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -171,6 +177,7 @@ class Hit:
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
             f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
+            *([f"  {self.likes}: {_some(self.copies, _EXPLAINED_COLUMNS)}"] if self.copies else []),
             *([f"  {self._help}"] if self.gain is not None else []),
             f"  in SQL, without normalisation: … LEFT JOIN {_quoted(self.table)} AS theirs "
             f"ON {_equal(self.on, self.columns)}",
@@ -197,8 +204,26 @@ class Hit:
         covers = f"{self.overlap:,} of {self.query_size:,}"
         told = "decided" if self.decided else "rather a union" if self.rather == "union" else ""
         helps = "" if self.gain is None else f"explains {self.gain:.1%} more"
-        last = "; ".join(filter(None, (helps, told, self.warning.split(":")[0])))
+        last = "; ".join(filter(None, (self.likes, helps, told, self.warning.split(":")[0])))
         return (self.rank, self.table, on, covers, self.cardinality, brings, last)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A hit and what has become of it: new, moved to another rank, the same, or gone."""
+
+    change: str
+    hit: Hit
+    earlier_rank: int | None = None  # None if it is new
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"change": self.change, "earlier_rank": self.earlier_rank, **self.hit.to_dict()}
+
+
+def _change(hit: Hit, earlier: Hit | None) -> Change:
+    if earlier is None:
+        return Change("new", hit)
+    return Change("same" if earlier.rank == hit.rank else "moved", hit, earlier.rank)
 
 
 class Hits(Rows[Hit]):
@@ -206,7 +231,7 @@ class Hits(Rows[Hit]):
 
     def __init__(
         self, rows: Any, query: str, by: str, question: str, exact: bool, seconds: float, nothing: str = "",
-        nearest: Any = (), note: str = "",
+        nearest: Any = (), note: str = "", before: Hits | None = None,
     ) -> None:  # fmt: skip
         super().__init__(rows)
         self.query = query
@@ -217,6 +242,21 @@ class Hits(Rows[Hit]):
         self.nothing = nothing  # without hits: the sentence that says so
         self.nearest: list[Hit] = list(nearest)  # without hits: the best of those that were not good enough
         self.note = note  # what the search left out; empty if nothing
+        self.before = before  # the approximate answer that this one refines, if there was one
+
+    @property
+    def changes(self) -> list[Change]:
+        """The hits, and those that are gone, with what has changed since the approximate answer."""
+        earlier = {(hit.table, hit.columns): hit for hit in self.before or ()}
+        found = [_change(hit, earlier.pop((hit.table, hit.columns), None)) for hit in self]
+        return [*found, *(Change("gone", hit, hit.rank) for hit in earlier.values())]
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the hits that the approximate answer had; None if there was none, or there are no hits."""
+        if self.before is None or not self:
+            return None
+        return sum(change.earlier_rank is not None for change in self.changes[: len(self)]) / len(self)
 
     def of(self, source: Source) -> Hits:
         """The same hits, which can be joined."""
@@ -226,7 +266,10 @@ class Hits(Rows[Hit]):
     def with_rows(self, rows: Sequence[Hit], nearest: Sequence[Hit] | None = None) -> Hits:
         """The same search with other hits."""
         others = self.nearest if nearest is None else nearest
-        return Hits(rows, self.query, self.by, self.question, self.exact, self.seconds, self.nothing, others, self.note)
+        return Hits(
+            rows, self.query, self.by, self.question, self.exact, self.seconds, self.nothing, others, self.note,
+            self.before,
+        )  # fmt: skip
 
     @property
     def sentence(self) -> str:
@@ -248,7 +291,16 @@ class Hits(Rows[Hit]):
         return "\n".join(table_lines(headings, rows, NUMBERS, LOOSE)) if rows else self.sentence
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() if self else f"<p>{html.escape(self.sentence)}</p>"
+        return super()._repr_html_() + self._copies_in_html() if self else f"<p>{html.escape(self.sentence)}</p>"
+
+    def _copies_in_html(self) -> str:
+        """The near-copies of each hit, to be opened."""
+        return "".join(
+            f"<details><summary>{hit.rank}: {html.escape(hit.table)} {hit.likes}</summary>"
+            f"<ul>{''.join(f'<li>{html.escape(table)}</li>' for table in hit.copies)}</ul></details>"
+            for hit in self
+            if hit.copies
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What `dovetail search --json` prints."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from dovetail._model import Model, load_model
 from dovetail._types import Array
+from dovetail.evidence.reasons import Clauses, Group, Values, model_clauses
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.search.ranking.lake import LakeColumns
-from dovetail.search.ranking.reasons import Group, reasons
 from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.union.alignment import Alignment, align
 from dovetail.union.candidates import Candidates
@@ -36,9 +36,9 @@ class JudgedTable:
     probability: float
 
     @property
-    def reasons(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def reasons(self) -> Clauses:
         """What speaks for appending it and what against."""
-        return reasons(union_model(), self.features, _GROUPS)
+        return model_clauses(_GROUPS, union_model(), self.features)
 
 
 class UnionJudge:
@@ -109,7 +109,7 @@ def _is_key(column: ColumnSummary) -> bool:
     return column.unique >= _UNIQUE and column.filled >= _UNIQUE
 
 
-_GROUPS = (
+_GROUPS: tuple[Group[Values], ...] = (
     Group(
         ("aligned_here", "aligned_there", "columns", "width_differs"),
         lambda of: f"{of['aligned_here']:.0%} of your columns have a counterpart",

@@ -103,6 +103,14 @@ class LakeColumns:
         names = self.names(np.array(columns, np.int64)).to_pylist()
         return [number for number, name in zip(columns, names, strict=True) if name == column]
 
+    def copies_of(self, tables: Sequence[int], groups: dict[int, int]) -> dict[int, tuple[str, ...]]:
+        """Of these tables, the first of each group, and the names of all others of its group; best first."""
+        members: dict[int, list[int]] = {}
+        for table in dict.fromkeys((*tables, *groups)):
+            members.setdefault(groups.get(table, -1 - table), []).append(table)
+        named = self.table_names
+        return {first: tuple(named[other].as_py() for other in others) for first, *others in members.values()}
+
     @cached_property
     def _position(self) -> dict[OpenSegment, int]:
         return {segment: position for position, segment in enumerate(self.segments)}

@@ -1,39 +1,16 @@
-"""Sentences for what speaks for and against a hit: the groups of features that move its probability most.
-
-Features that say one thing in several ways are taken together. A group speaks for a hit by how much it raises the
-log-odds above those of a typical candidate, and against it by how much it lowers them.
-"""
+"""Sentences for what speaks for and against a hit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
-import numpy as np
-
 from dovetail._model import Model
 from dovetail._types import Array
+from dovetail.evidence.reasons import Clauses, Group, Values, model_clauses, share_in_words
 
-_LEAST = np.log(1.5)  # of the log-odds; arbitrary: what changes the odds by less than half is not worth a clause
-_MOST = 3  # clauses on each side
-_ALL = 0.995  # rounds to 100 %
-
-Values = dict[str, float]
-
-
-class Group(NamedTuple):
-    """Features that say one thing, and how: where they speak for a hit, and against it."""
-
-    features: tuple[str, ...]
-    reason: Callable[[Values], str]
-    objection: Callable[[Values], str]
-
-
-_GROUPS = (
+_GROUPS: tuple[Group[Values], ...] = (
     Group(
         ("contained", "matched", "missing", "contained_key"),
-        lambda of: f"{_share(of['contained'])} of your values occur there",
-        lambda of: f"only {_share(of['contained'])} of your values occur there",
+        lambda of: f"{share_in_words(of['contained'])} of your values occur there",
+        lambda of: f"only {share_in_words(of['contained'])} of your values occur there",
     ),
     Group(
         ("unique_there", "partners_there", "lookup", "leading_there", "first_there", "filled_there"),
@@ -69,20 +46,6 @@ _GROUPS = (
 )  # fmt: skip
 
 
-def reasons(
-    model: Model, features: Array, groups: Sequence[Group] = _GROUPS
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def reasons(model: Model, features: Array) -> Clauses:
     """What speaks for a hit and what against it, the strongest first."""
-    values = dict(zip(model.features, features.tolist(), strict=True))
-    moved = dict(zip(model.features, (model.weights * (features - model.typical)).tolist(), strict=True))
-    by_group = [(sum(moved[name] for name in group.features), group) for group in groups]
-    for_it = sorted((entry for entry in by_group if entry[0] >= _LEAST), key=lambda entry: -entry[0])
-    against = sorted((entry for entry in by_group if entry[0] <= -_LEAST), key=lambda entry: entry[0])
-    return (
-        tuple(group.reason(values) for _, group in for_it[:_MOST]),
-        tuple(group.objection(values) for _, group in against[:_MOST]),
-    )
-
-
-def _share(value: float) -> str:
-    return "all" if value == 1 else "nearly all" if value >= _ALL else f"{value:.0%}"
+    return model_clauses(_GROUPS, model, features)
