@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+import shutil
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dovetail._storage.directory import newest_manifest, open_writer
+from dovetail._storage.directory import SEGMENTS, newest_manifest, open_writer
 from dovetail._storage.segment import SegmentRef
 from dovetail.embedders import DEFAULT
 from dovetail.indexes.pexeso.core import VectorParameters
@@ -54,7 +55,7 @@ def index_one_by_one(files: Sequence[TableFile], to: Path) -> None:
     """A segment for each table."""
     frozen = freeze(list(files), DEFAULTS, VectorParameters.chosen(DEFAULT, ()))
     with open_writer(to, create=True) as writer, ProcessPoolExecutor() as pool:
-        build = _Build(str(writer.segments), frozen)
+        build = _Build(str(to / SEGMENTS), frozen)
         refs = [SegmentRef.from_json(ref) for ref in pool.map(build, [[file] for file in files], chunksize=16)]
         commit(writer, writer.manifest.next(segments=tuple(refs), frozen=frozen))
 
@@ -64,10 +65,10 @@ def merge_into(index: Path, number: int, to: Path) -> None:
     manifest = newest_manifest(index)
     names = [ref.id for ref in manifest.segments]
     groups = [names[start::number] for start in range(number)]
-    with open_writer(to, create=True) as writer, ProcessPoolExecutor() as pool:
-        writer.staging.mkdir()
+    shutil.copytree(index, to)
+    with open_writer(to) as writer, ProcessPoolExecutor() as pool:
         common = {
-            "index": str(index), "segments": str(writer.segments), "staging": str(writer.staging),
+            "index": writer.store.absolute, "shared": writer.shared.absolute,
             "memory_bytes": DEFAULTS.memory_mb * MB, "frozen": manifest.frozen,
         }  # fmt: skip
         merge = functools.partial(_merge, common)
@@ -76,5 +77,5 @@ def merge_into(index: Path, number: int, to: Path) -> None:
 
 
 def _merge(common: dict[str, Any], group: list[str]) -> dict[str, Any]:
-    answer: dict[str, Any] = merge_group(common | {"merge": group, "progress": f"{common['staging']}/{group[0]}"})
+    answer: dict[str, Any] = merge_group(common | {"merge": group, "number": group[0]})
     return answer

@@ -51,10 +51,7 @@ class FakeEngine:
             return [look(), look()]
 
 
-def _run_tasks(
-    engine: FakeEngine, folder: Path, work: Callable[[Any], Any], described: list[Any], *_: Any
-) -> list[Any]:
-    folder.mkdir(parents=True)
+def _run_tasks(engine: FakeEngine, folder: str, work: Callable[[Any], Any], described: list[Any], *_: Any) -> list[Any]:
     with engine.worker("task"):
         return [json.loads(json.dumps(_answer(work, json.loads(json.dumps(task))))) for task in described]
 
@@ -70,6 +67,6 @@ class WorkerDied(BaseException):
     """Raised by a test inside a task: as if the task had ended its worker."""
 
 
-def index(lake: Path, to: Path, **options: Any) -> Report:
+def index(lake: Path, to: str | Path, **options: Any) -> Report:
     """Index with the smallest settings, whatever gets lost."""
     return index_lake(Request(str(lake), to, **{"settings": SMALLEST, "allow_drop": True} | options))

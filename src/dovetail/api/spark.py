@@ -6,7 +6,6 @@ Part of the offline half: nothing imports it before somebody asks for Spark.
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -33,7 +32,7 @@ class KnownLake(Protocol):
 class SparkLake:
     """What is known of a lake, as DataFrames; each is made when it is first asked for."""
 
-    def __init__(self, lake: KnownLake, index: Path, session: SparkSession) -> None:
+    def __init__(self, lake: KnownLake, index: str, session: SparkSession) -> None:
         require_spark()
         self._lake, self._index, self._session = lake, index, session
 

@@ -25,7 +25,7 @@ from dovetail.graph.join_graph import SUFFIXES
 @click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many hubs to print.")
 @json_option
 def graph_command(
-    arguments: tuple[str, ...], index: Path | None, min_score: float, output: Path | None, k: int, as_json: bool
+    arguments: tuple[str, ...], index: str | None, min_score: float, output: Path | None, k: int, as_json: bool
 ) -> int:
     """Show which tables are connected by likely foreign keys, and around which columns.
 

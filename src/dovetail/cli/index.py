@@ -11,7 +11,15 @@ from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.options import INDEX_VARIABLE, conf_of, json_option, settings_of, settings_option, spark_options
+from dovetail.cli.options import (
+    INDEX_VARIABLE,
+    conf_of,
+    json_option,
+    keep_option,
+    settings_of,
+    settings_option,
+    spark_options,
+)
 from dovetail.cli.output import count, distinct, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
@@ -27,8 +35,9 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @click.command("index", short_help="Index a lake, or bring its index up to date.")
 @click.argument("lake")
 @click.option(
-    "--to", "--index", "to", required=True, type=click.Path(path_type=Path), envvar=INDEX_VARIABLE,
-    help=f"The folder of the index; the environment variable {INDEX_VARIABLE} by default.",
+    "--to", "--index", "to", required=True, metavar="PATH", envvar=INDEX_VARIABLE,
+    help=f"The folder of the index, or its address (s3://bucket/folder). Default: the environment variable "
+    f"{INDEX_VARIABLE}.",
 )  # fmt: skip
 @click.option("--tables", multiple=True, metavar="GLOB", help=f"Only tables whose path matches. {_REMEMBERED}")
 @click.option("--exclude", multiple=True, metavar="GLOB", help=f"Leave out tables whose path matches. {_REMEMBERED}")
@@ -53,11 +62,12 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
     type=click.Path(path_type=Path),
     help="For a new index: a file of abbreviations to expand before embedding, besides the built-in ones.",
 )
+@keep_option
 @settings_option(*(setting.name for setting in SETTINGS))
 @json_option
 def index_command(
     lake: str,
-    to: Path,
+    to: str,
     tables: tuple[str, ...],
     exclude: tuple[str, ...],
     dialects: tuple[str, ...],
@@ -68,6 +78,7 @@ def index_command(
     conf: tuple[str, ...],
     embedder: str | None,
     abbreviations: Path | None,
+    keep_hours: float | None,
     choices: tuple[str, ...],
     as_json: bool,
 ) -> int:
@@ -86,6 +97,7 @@ def index_command(
     request = Request(
         lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
         spark=SparkRequest(None, master, conf_of(conf)), embedder=embedder, abbreviations=abbreviations,
+        keep_hours=keep_hours,
     )  # fmt: skip
     with stops_in_order(), _ProgressBar(lake) as bar:
         report = index_lake(request, bar.show)
@@ -127,7 +139,7 @@ class _ProgressBar:
         self._bar.update(self._task, total=progress.total, completed=progress.done)
 
 
-def _print_summary(report: Report, to: Path) -> None:
+def _print_summary(report: Report, to: str) -> None:
     skipped = f" · {count(len(report.skipped), 'file')} skipped" if report.skipped else ""
     click.echo(
         f"{count(report.tables, 'table')} · {count(report.columns, 'column')} · {count(report.rows, 'row')} · "

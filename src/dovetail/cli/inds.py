@@ -41,7 +41,7 @@ from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
 @json_option
 def inds_command(
     arguments: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     partial: str | None,
     nary: int | None,
     nulls: bool,

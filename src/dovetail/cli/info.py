@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,7 +17,7 @@ _MANY_SEGMENTS = 16
 @arguments("")
 @index_option
 @json_option
-def info_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> None:
+def info_command(arguments: tuple[str, ...], index: str | None, as_json: bool) -> None:
     """Show what INDEX is made of: generation, segments, sizes by index, settings.
 
     \b

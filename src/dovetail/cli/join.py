@@ -82,7 +82,7 @@ def join_command(
     left: str,
     right: str,
     more: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     on: str | None,
     left_on: str | None,
     right_on: str | None,
@@ -106,7 +106,7 @@ def join_command(
 
     Without --on and --by, all methods compete: equal values of one column or several, a transformation of one table's
     columns into the key of the other (Auto-Join), and similar values. The join that a person would most likely accept
-    is made; if each is more likely wrong than right, none is. With --by through, values join that occur together in
+    is made; if none is likely enough, nothing joins. With --by through, values join that occur together in
     rows of other tables of the index, as countries and capitals do. More than two tables are joined on equal values.
     The exit code is 1 if nothing joins.
 
@@ -164,7 +164,7 @@ def join_command(
         return found
 
 
-def _joined(index: Path | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
+def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
     """With the lake, if there is an index. More than two tables need none, though DOVETAIL_INDEX may be set."""
     if index is None or len(tables) > 2:
         return join(*tables, **options)

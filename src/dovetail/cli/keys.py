@@ -30,7 +30,7 @@ from dovetail.graph.foreign_keys import LIKELY
 @json_option
 def keys_command(
     arguments: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     min_score: float,
     candidates: bool,
     output: Path | None,
@@ -76,7 +76,10 @@ def keys_command(
         if not candidates:
             _print_foreign_keys(found, place, min_score, k)
             click.echo()
-        _print_candidates(keys, place, k)
+        if candidates or len(keys) <= k:
+            _print_candidates(keys, place, k)
+        else:
+            click.echo(f"Candidate keys ({len(keys):,}): --candidates lists them.")
     return 0 if rows else 1
 
 

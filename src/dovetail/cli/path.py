@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.api.lake import Lake
@@ -25,7 +23,7 @@ from dovetail.graph.join_paths import JoinPath
 )  # fmt: skip
 @json_option
 def path_command(
-    arguments: tuple[str, ...], index: Path | None, hops: int, k: int, min_score: float, as_json: bool
+    arguments: tuple[str, ...], index: str | None, hops: int, k: int, min_score: float, as_json: bool
 ) -> int:
     """Find the best ways to join table START with table END over likely foreign keys, as SQL.
 

@@ -49,6 +49,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
 @click.option("--copies", is_flag=True, help="Show near-copies of a hit on lines of their own.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
+@click.option("--target", metavar="COLUMN", help="Rank by what the columns of a hit add to predicting COLUMN of QUERY.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
 @json_option
 @click.option("--json-lines", "as_lines", is_flag=True, help="Print hits as JSON lines: first approximate, then exact.")
@@ -61,7 +62,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
     query: str | None,
-    index: Path | None,
+    index: str | None,
     many: Path | None,
     on: str | None,
     by: str,
@@ -74,6 +75,7 @@ def search_command(
     include_self: bool,
     copies: bool,
     fast: bool,
+    target: str | None,
     explain: int | None,
     as_json: bool,
     as_lines: bool,
@@ -93,6 +95,12 @@ def search_command(
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
+    With --by through, tables are found that hold what belongs to the values of QUERY, as other tables of the lake say
+    that hold both: capitals of countries, for example.
+
+    With --target, hits are ranked by the share of the variance of COLUMN that their columns explain beyond those of
+    QUERY, on a sample of the join.
+
     Near-copies of a hit, such as the other days of a daily report, are counted in its line ("and 69 like it"); --copies
     shows them all, and --json names them.
 
@@ -108,6 +116,8 @@ def search_command(
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
+      dovetail search countries.csv --on name --by through --index ./idx
+      dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
       dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077
     """
@@ -123,6 +133,8 @@ def search_command(
     if (many or as_lines) and (mapping or explain is not None or as_json):
         raise InputError("--many and --json-lines do not go with --json, --explain and --mapping.")
     folder = need_index(index)
+    if target and (many is not None or as_lines):
+        raise InputError("--target does not go with --many or --json-lines.")
     options: dict[str, Any] = {
         "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold, "tables": tables,
         "min_overlap": min_overlap, "include_self": include_self, "copies": copies,
@@ -131,13 +143,13 @@ def search_command(
         return search_folder_on_spark(folder, many, output, {**options, "fast": fast}, master, conf_of(conf))
     if many is not None:
         return search_folder(Lake(folder), many, output, {**options, "fast": fast})
-    assert query is not None
+    assert query is not None  # as checked above
     with from_standard_input(query) as (data,):
         if as_lines:
             return print_stages(Lake(folder), data, {**options, "fast": fast})
         with long_question() as progress:
             progress("searching", 0, 0)
-            search = functools.partial(Lake(folder).search, data, **options)
+            search = functools.partial(Lake(folder).search, data, **options, target=target)
             hits = search(fast=fast)
             exact = search() if fast and not (as_json or explain is not None) else hits
         if mapping:
@@ -160,7 +172,7 @@ def _explain(hit: Hit, as_json: bool) -> None:
         click.echo(hit.explain())
 
 
-def _say(hits: Hits, query: str, index: Path) -> None:
+def _say(hits: Hits, query: str, index: str) -> None:
     if hits:
         _print(hits)
         note(_next(query, index, hits[0]))
@@ -170,7 +182,7 @@ def _say(hits: Hits, query: str, index: Path) -> None:
         note(hits.note)
 
 
-def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:
+def _refined(sketched: Hits, exact: Hits, query: str, index: str) -> Hits:
     """Print what the sketches found, then the exact answer if it differs; returns the latter."""
     pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (sketched, exact)]
     if sketched:
@@ -196,7 +208,7 @@ def _print(hits: Hits) -> None:
     print_table(headings, rows, NUMBERS, LOOSE)
 
 
-def _next(query: str, index: Path, hit: Hit) -> str:
+def _next(query: str, index: str, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
     theirs = hit.columns * len(hit.on) if len(hit.columns) == 1 else hit.columns
     on = ",".join(f"{mine}={other}" for mine, other in zip(hit.on, theirs, strict=True))

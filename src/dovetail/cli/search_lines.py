@@ -50,7 +50,7 @@ def search_folder(lake: Lake, folder: Path, output: Path | None, options: dict[s
 
 
 def search_folder_on_spark(
-    index: Path, folder: Path, output: Path | None, options: dict[str, Any], master: str, conf: dict[str, str]
+    index: str, folder: Path, output: Path | None, options: dict[str, Any], master: str, conf: dict[str, str]
 ) -> int:
     """The same in one Spark job."""
     from dovetail._spark.session import SparkRequest, spark_session

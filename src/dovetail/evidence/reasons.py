@@ -11,10 +11,15 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from dovetail._model import Model
+from dovetail._types import Array
+
 _LEAST = np.log(1.5)  # of the log-odds; arbitrary: what changes the odds by less than half is not worth a clause
 _MOST = 3  # clauses on each side
 _ALL = 0.995  # rounds to 100 %
 
+Values = dict[str, float]
+"""Of features, by their names."""
 Said = TypeVar("Said")
 """What a clause is made of."""
 Clauses = tuple[tuple[str, ...], tuple[str, ...]]
@@ -38,6 +43,12 @@ def clauses(groups: Sequence[Group[Said]], moved: Mapping[str, float], said: Sai
         tuple(group.reason(said) for _, group in for_it[:_MOST]),
         tuple(group.objection(said) for _, group in against[:_MOST]),
     )
+
+
+def model_clauses(groups: Sequence[Group[Values]], model: Model, features: Array) -> Clauses:
+    """Of a candidate, by its features alone."""
+    moved = dict(zip(model.features, (model.weights * (features - model.typical)).tolist(), strict=True))
+    return clauses(groups, moved, dict(zip(model.features, features.tolist(), strict=True)))
 
 
 def share_in_words(value: float) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from fractions import Fraction
@@ -24,11 +25,12 @@ import numpy as np
 
 from dovetail._storage.directory import Snapshot, open_segment
 from dovetail._storage.segment import SegmentRef
+from dovetail._storage.store import Store, open_store
 from dovetail.catalog.decisions import Decision
 from dovetail.errors import BuildFailed
 from dovetail.graph.decided import DecidedColumns
 from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery, eligible
-from dovetail.graph.inclusion_dependencies import Ranking, SortedRun, saved_run
+from dovetail.graph.inclusion_dependencies import RUN_FILES, Ranking, SortedRun, saved_run
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import Scorer
 from dovetail.graph.shared_arrays import get_arrays, put_arrays, shared_folder
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 _TASKS = 4  # for each core, so that none waits long for the last one
 _TOKENS_A_TASK = 1 << 22  # bounds the memory of the first job: some 100 bytes a token
 _SETS = "sets.npz"
+_RUNS = "runs"
 
 
 def inclusions_on_spark(
@@ -58,7 +61,7 @@ def inclusions_on_spark(
 
     if not snapshot.segments:
         return []
-    with shared_folder(snapshot.path) as folder, spark_session(spark) as engine:
+    with shared_folder(snapshot.store) as folder, spark_session(spark) as engine:
         witnesses = [probe.witness_of_store(folder)]
         slots = probe.check_workers(engine, witnesses)
         columns.save(folder)
@@ -70,21 +73,28 @@ def inclusions_on_spark(
         ranges = set_ranges(sets, _TASKS * slots)
         tasks = [common | {"first": first, "last": last} for first, last in ranges]
         answers = job.run(find_including, tasks, f"compare {len(sets):,} sets of values")
-        return [saved_run(folder, name) for names in answers for name in names]
+        return _fetched_runs(folder, [name for names in answers for name in names])
+
+
+def _fetched_runs(folder: Store, names: Sequence[str]) -> list[SortedRun]:
+    """The runs of all tasks, mapped: their files may be removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="dovetail-") as place:
+        paths = folder.fetch([f"{_RUNS}/{name}.{suffix}" for name in names for suffix in RUN_FILES], Path(place))
+        return [saved_run(path.parent, name) for path, name in zip(paths[:: len(RUN_FILES)], names, strict=True)]
 
 
 class _Job:
     """Runs tasks that share a folder."""
 
-    def __init__(self, engine: SparkEngine, folder: Path, witnesses: list[Witness]) -> None:
+    def __init__(self, engine: SparkEngine, folder: Store, witnesses: list[Witness]) -> None:
         self._engine, self.folder, self._witnesses = engine, folder, witnesses
 
     def run(self, work: Callable[[dict[str, Any]], Any], tasks: list[dict[str, Any]], description: str) -> list[Any]:
         """The answers of the tasks. Raises where one has none."""
         from dovetail.pipeline.tasks import run_tasks
 
-        described = [task | {"folder": str(self.folder)} for task in tasks]
-        place = self.folder / work.__name__
+        described = [task | {"folder": self.folder.absolute} for task in tasks]
+        place = self.folder.sub(work.__name__)
         answers = run_tasks(self._engine, place, work, described, description, self._witnesses)
         for answer in answers:
             if isinstance(answer, dict):
@@ -98,7 +108,7 @@ def _merge_values(
     """The groups of the lake's tokens: the first job."""
     tokens = sum(segment.counts["values"] for segment in snapshot.segments)
     common = {
-        "index": str(snapshot.path.absolute()),
+        "index": snapshot.store.absolute,
         "segments": [ref.to_json() for ref in snapshot.manifest.segments],
         "query": _query_to_json(query),
     }
@@ -111,10 +121,10 @@ def _merge_values(
 
 def group_tokens(task: dict[str, Any]) -> str:
     """Group the tokens of one range of hashes over all segments; returns the name of what it leaves."""
-    folder = Path(task["folder"])
+    folder = open_store(task["folder"])
     columns = LakeColumns.load(folder)
     wanted, _ = eligible(columns, _query_from_json(task["query"]))
-    segments = [open_segment(Path(task["index"]), SegmentRef.from_json(ref)) for ref in task["segments"]]
+    segments = [open_segment(task["index"], SegmentRef.from_json(ref)) for ref in task["segments"]]
     dictionaries = Dictionaries([TokenReader(segment) for segment in segments], columns.offsets[:-1])
     found = dictionaries.groups_between(task["low"], task["high"], wanted)
     name = f"groups-{task['low']:016x}.npz"
@@ -131,14 +141,16 @@ def set_ranges(sets: ValueSets, tasks: int) -> list[tuple[int, int]]:
 
 def find_including(task: dict[str, Any]) -> list[str]:
     """Find the dependencies of some sets, scored and ranked as in the whole lake; returns the names of their runs."""
-    folder = Path(task["folder"])
+    folder = open_store(task["folder"])
     columns, query = LakeColumns.load(folder), _query_from_json(task["query"])
     finder = InclusionFinder(columns, query, sets=ValueSets(**get_arrays(folder, _SETS)))
     scorer, ranking = Scorer(columns, finder.sizes), Ranking(columns, finder.sizes)
     decided = DecidedColumns(columns, map(Decision.from_json, task["decisions"]))
     for pairs in finder.between(task["first"], task["last"]):
         ranking.add(*decided.judge(pairs, scorer.scores(pairs)))
-    return ranking.save(folder)
+    with folder.publish(_RUNS) as place:
+        place.mkdir(exist_ok=True)
+        return ranking.save(place)
 
 
 def _arrays_of(found: TokenGroups | ValueSets) -> dict[str, Any]:

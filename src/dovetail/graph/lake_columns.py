@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._storage.store import Store
 from dovetail._types import Array
 from dovetail.graph.shared_arrays import get_arrays, put_arrays
 from dovetail.indexes.open_segment import OpenSegment
@@ -52,19 +52,22 @@ class LakeColumns:
         self.alive = tables["alive"].to_numpy(zero_copy_only=False)[self.table_of]
         self.rows, self.nulls, self.distinct = (self._number(name) for name in ("rows", "nulls", "distinct"))
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Store) -> None:
         """Write what `load` needs: a worker then opens one file, not every segment. There must be a segment."""
         assert self._catalog is not None
         for name, table in ((_COLUMNS, self._catalog), (_TABLES, self._tables)):
-            with pa.ipc.new_file(folder / name, table.schema) as file:
+            content = pa.BufferOutputStream()
+            with pa.ipc.new_file(content, table.schema) as file:
                 file.write_table(table)
+            folder.put(name, content.getvalue().to_pybytes())
         put_arrays(folder, _NUMBERS, {"offsets": self.offsets, "first_tables": self._first_tables})
 
     @classmethod
-    def load(cls, folder: Path) -> LakeColumns:
+    def load(cls, folder: Store) -> LakeColumns:
         """Columns that were saved, without their segments."""
         found = cls(())
-        catalog, tables = (pa.ipc.open_file(pa.memory_map(str(folder / n))).read_all() for n in (_COLUMNS, _TABLES))
+        paths = (folder.local_file(name, lambda _: True) for name in (_COLUMNS, _TABLES))
+        catalog, tables = (pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in paths)
         found._describe(catalog, tables, **get_arrays(folder, _NUMBERS))
         return found
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dovetail._storage.store import Address, LocalStore, Store, open_store
 from dovetail._types import Array
 from dovetail.errors import InputError
 
@@ -24,20 +25,32 @@ _FOLDER, _LOCK = "questions", "lock"
 
 
 @contextlib.contextmanager
-def shared_folder(index: Path) -> Iterator[Path]:
+def shared_folder(index: Address) -> Iterator[Store]:
     """A new folder in that of the index, which every worker sees."""
-    folder = index.absolute() / _FOLDER / secrets.token_hex(8)
+    store = open_store(index).sub(f"{_FOLDER}/{secrets.token_hex(8)}")
+    with _local_folder(store) if isinstance(store, LocalStore) else contextlib.nullcontext():
+        try:
+            yield store
+        finally:
+            if not store.is_local:
+                store.delete([entry.name for entry in store.entries()])
+
+
+@contextlib.contextmanager
+def _local_folder(store: LocalStore) -> Iterator[None]:
+    """Make the folder, and hold a lock on it: what is not locked was left behind."""
+    folder = store.path
     try:
         folder.mkdir(parents=True)
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise InputError(
-            f"Cannot write to {index}, where Spark's workers exchange what they find: {error.strerror}."
+            f"Cannot write to {folder.parent.parent}, where Spark's workers exchange what they find: {error.strerror}."
         ) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _clean(folder.parent)
-        yield folder
+        yield
     finally:
         os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
@@ -45,17 +58,15 @@ def shared_folder(index: Path) -> Iterator[Path]:
             folder.parent.rmdir()
 
 
-def put_arrays(folder: Path, name: str, arrays: Mapping[str, Array]) -> None:
+def put_arrays(folder: Store, name: str, arrays: Mapping[str, Array]) -> None:
     """Wholly or not at all; a task that is tried again writes the same."""
     content = io.BytesIO()
     np.savez(content, allow_pickle=False, **arrays)
-    draft = folder / f"{name}.{secrets.token_hex(4)}"
-    draft.write_bytes(content.getbuffer())
-    draft.replace(folder / name)
+    folder.put(name, content.getvalue())
 
 
-def get_arrays(folder: Path, name: str) -> dict[str, Array]:
-    with np.load(io.BytesIO((folder / name).read_bytes()), allow_pickle=False) as found:
+def get_arrays(folder: Store, name: str) -> dict[str, Array]:
+    with np.load(io.BytesIO(folder.read(name)), allow_pickle=False) as found:
         return dict(found)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail._storage.directory import Snapshot, open_writer
 from dovetail._storage.manifest import Manifest
+from dovetail._storage.store import Address
 from dovetail.indexes.frozen import refuse_other_settings
 from dovetail.lake.listing import matches
 from dovetail.pipeline.generation import commit, live_tables, without
@@ -34,7 +34,7 @@ class Compaction:
     generation: int
 
 
-def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
+def remove_tables(index: Address, patterns: Iterable[str]) -> list[str]:
     """Take the tables that match any of the globs out of the index; returns their ids."""
     wanted = tuple(patterns)
     with open_writer(index) as writer:
@@ -47,7 +47,7 @@ def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
 
 
 def compact(
-    index: Path,
+    index: Address,
     spark: SparkRequest | None = None,
     settings: Settings = DEFAULTS,
     progress: ShowProgress = lambda _: None,
@@ -62,12 +62,12 @@ def compact(
         groups += _dirty(writer.manifest, groups)
         if groups:
             with spark_session(spark or SparkRequest()) as engine:
-                witnesses = [witness_of_store(writer.staging)]
+                witnesses = [witness_of_store(writer.shared)]
                 slots = check_workers(engine, witnesses)
                 groups = [part for group in groups for part in _parts(group, sizes, settings, slots)]
                 groups += _dirty(writer.manifest, groups)
                 build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses)
-                with watch_progress(build.progress, tables_of(writer.manifest.segments, groups), progress):
+                with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
                     run_merges(writer, build, groups, slots)
         after = writer.snapshot()
         return Compaction(

@@ -15,9 +15,10 @@ import pyarrow as pa
 from dovetail.catalog.decisions import Decisions
 from dovetail.errors import DovetailError, InputError
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.lake.listing import Root, list_lake
+from dovetail.lake.listing import Root
+from dovetail.lake.source import list_lake
 from dovetail.search.hits import Hits, Source
-from dovetail.search.planner import search
+from dovetail.search.planner import JudgeUnions, search
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.request import SearchRequest
 
@@ -109,12 +110,13 @@ def search_many(
     request: SearchRequest,
     decisions: Decisions | None = None,
     lake: Callable[[], LakeColumns] | None = None,
+    judge_unions: JudgeUnions | None = None,
 ) -> Iterator[Answer]:
     """The answers to named queries, in their order, as they come; the request has all but their data."""
     columns = LakeColumns(segments) if lake is None else lake()
 
     def answer(query: tuple[str, Any]) -> Answer:
-        return answer_of(segments, *query, request, decisions, columns)
+        return answer_of(segments, *query, request, decisions, columns, judge_unions)
 
     threads = os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
@@ -134,9 +136,11 @@ def answer_of(
     request: SearchRequest,
     decisions: Decisions | None,
     columns: LakeColumns,
+    judge_unions: JudgeUnions | None = None,
 ) -> Answer:
     """The answer to one query of many."""
     try:
-        return Answer(name, search(segments, replace(request, data=data), decisions, lambda: columns))
+        asked = replace(request, data=data)
+        return Answer(name, search(segments, asked, decisions, lambda: columns, judge_unions))
     except DovetailError as reason:  # of this query; the others go on
         return Answer(name, None, str(reason))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _QUERIES_A_TASK = 32  # a search takes some 10 ms and a task as much by itself; arbitrary
 
 
-def search_on_spark(session: SparkSession, index: Path, queries: Any, options: Mapping[str, Any]) -> DataFrame:
+def search_on_spark(session: SparkSession, index: str, queries: Any, options: Mapping[str, Any]) -> DataFrame:
     """The hits of many queries, a row each (search/many.py). The DataFrame is lazy, as Spark's are.
 
     `queries` are paths of files and ids of tables of the lake, by name; or a DataFrame with a column `query` of such
@@ -36,7 +36,7 @@ def search_on_spark(session: SparkSession, index: Path, queries: Any, options: M
     """
     require_spark()
     request = SearchRequest("", **options)  # refuses what no query could be asked with
-    place = str(index.absolute())
+    place = index
 
     def answer(asked: Iterable[tuple[str, str]]) -> pa.RecordBatch:
         rows = [row for name, data in asked for row in hits_of(place, name, data, request)]
@@ -67,7 +67,7 @@ def search_on_spark(session: SparkSession, index: Path, queries: Any, options: M
 def hits_of(index: str, name: str, data: str, request: SearchRequest) -> list[dict[str, Any]]:
     """Inside a worker: the records of one query."""
     segments, columns = _opened(index)
-    return answer_of(segments, name, data, request, Decisions(read_decisions(Path(index))), columns).to_dicts()
+    return answer_of(segments, name, data, request, Decisions(read_decisions(index)), columns).to_dicts()
 
 
 def _sent(name: str, data: Any) -> str:
@@ -79,5 +79,5 @@ def _sent(name: str, data: Any) -> str:
 @lru_cache(maxsize=1)
 def _opened(index: str) -> tuple[Sequence[OpenSegment], LakeColumns]:
     """The index, opened once in a process, with what all searches share."""
-    segments = [OpenSegment(segment) for segment in open_snapshot(Path(index)).segments]
+    segments = [OpenSegment(segment) for segment in open_snapshot(index).segments]
     return segments, LakeColumns(segments)

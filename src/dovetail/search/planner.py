@@ -37,18 +37,26 @@ _NEAREST = 3  # named if there is no hit
 _STEPS = (1, 4, 16)  # times the hits that are wanted: asked for one after another as long as most are near-copies
 M = TypeVar("M")
 
+JudgeUnions = Callable[[InputTable, Hits], Hits]
+"""Adds to the hits of a table how likely each is a union."""
+
 
 def search(
     segments: Sequence[OpenSegment],
     request: SearchRequest,
     decisions: Decisions | None = None,
     lake: Callable[[], LakeColumns] | None = None,
+    judge_unions: JudgeUnions | None = None,
 ) -> Hits:
-    """The answer to one request. `lake` gives the columns of the segments, if they are kept between questions."""
+    """The answer to one request.
+
+    `lake` gives the columns of the segments, if they are kept between questions; `judge_unions` says of exact hits how
+    likely they are rather to be appended.
+    """
     begun = time.perf_counter()
     table = open_table(request.data, segments=segments)
     decided = QueryDecisions({} if decisions is None else decisions.of(table.id))
-    but = "" if request.include_self or table.path is None else str(table.path.resolve())
+    but = "" if request.include_self or table.address is None else table.address
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     if request.by == "semantic":
         from dovetail.search.semantic.search import search_semantic
@@ -63,6 +71,10 @@ def search(
         least = request.share, request.min_overlap
         found = search_transformed(segments, table, names, request.most, allowed, least, decided)
         return _folded(segments, request, found)
+    if request.by == "through":
+        from dovetail.search.through.search import search_through
+
+        return _folded(segments, request, search_through(segments, table, names, request.most, allowed, decided))
     columns = lake or (lambda: LakeColumns(segments))
     planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided, columns)
     if len(names) > 1:
@@ -72,7 +84,8 @@ def search(
     if nothing and decided.rejections:
         nothing += f" What you rejected is left out (pairs of columns: {decided.rejections})."
     question = "overlap" if request.share is None else "containment"
-    return Hits(hits, table.name, "equal", question, not request.fast, time.perf_counter() - begun, nothing, nearest)
+    found = Hits(hits, table.name, "equal", question, not request.fast, time.perf_counter() - begun, nothing, nearest)
+    return judge_unions(table, found) if judge_unions and found.exact else found
 
 
 def _folded(segments: Sequence[OpenSegment], request: SearchRequest, hits: Hits) -> Hits:

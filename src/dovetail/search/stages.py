@@ -12,7 +12,7 @@ from dataclasses import replace
 from dovetail.catalog.decisions import Decisions
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.hits import Hits
-from dovetail.search.planner import search
+from dovetail.search.planner import JudgeUnions, search
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
@@ -24,6 +24,7 @@ def search_stages(
     request: SearchRequest,
     decisions: Decisions | None = None,
     lake: Callable[[], LakeColumns] | None = None,
+    judge_unions: JudgeUnions | None = None,
 ) -> Iterator[Hits]:
     """The approximate answer, if the request has one; then the exact one, which knows what has changed."""
     table = open_table(request.data, segments=segments)
@@ -33,7 +34,7 @@ def search_stages(
         first = search(segments, replace(request, fast=True), decisions, lake)
         yield first
     if first is None or not request.fast:
-        last = search(segments, request, decisions, lake)
+        last = search(segments, request, decisions, lake, judge_unions)
         last.before = first
         yield last
 

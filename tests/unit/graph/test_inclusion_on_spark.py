@@ -116,7 +116,7 @@ def test_what_a_killed_question_left_is_removed(lake_of, in_process, tmp_path):
     with shared_folder(tmp_path / "idx") as other:
         lake.inds(master="local[2]")
         assert not left.exists()
-        assert other.exists()
+        assert other.path.exists()
     assert not left.parent.exists()
 
 

@@ -55,7 +55,7 @@ def rows_of(frame):
 
 @pytest.mark.parametrize("options", [{}, {"k": 1}, {"on": "place", "threshold": 0.5}], ids=str)
 def test_a_folder_of_queries(spark, lake, tmp_path_factory, options):
-    folder = lake._snapshot.path.parent / "asked"
+    folder = lake._snapshot.store.path.parent / "asked"
     readable = sorted(folder.glob("q*.csv"))
     found = rows_of(lake.to_spark(spark).search_many(folder, **options))
     broken = [row for row in found if row["error"]]
@@ -86,7 +86,7 @@ def test_the_command(lake, tmp_path, monkeypatch, spark):
     monkeypatch.setattr(session, "_active_session", lambda: None)
     monkeypatch.setattr(session, "_start", lambda *_: spark)
     monkeypatch.setattr(type(spark), "stop", lambda _: None)
-    folder = lake._snapshot.path
+    folder = lake._snapshot.store.path
     arguments = ("search", "--many", folder.parent / "asked", "--index", folder, "-k", "2")
     for master in ((), ("--master", "local[2]")):
         done = command(*arguments, *master, "-o", tmp_path / f"{len(master)}.parquet")

@@ -84,6 +84,11 @@ class LakeColumns:
         segment = int(np.searchsorted(self.offsets, column, side="right")) - 1
         return self.segments[segment], column - int(self.offsets[segment])
 
+    def table_at(self, number: int) -> tuple[OpenSegment, int]:
+        """The segment of a table, and its number there."""
+        segment = int(np.searchsorted(self.first_tables, number, side="right")) - 1
+        return self.segments[segment], number - int(self.first_tables[segment])
+
     def number(self, match: Match) -> int:
         return match.column + int(self.offsets[self._position[match.segment]])
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dovetail._model import Model
 from dovetail._types import Array
-from dovetail.evidence.reasons import Clauses, Group, clauses, share_in_words
-
-Values = dict[str, float]
+from dovetail.evidence.reasons import Clauses, Group, Values, model_clauses, share_in_words
 
 _GROUPS: tuple[Group[Values], ...] = (
     Group(
@@ -50,6 +48,4 @@ _GROUPS: tuple[Group[Values], ...] = (
 
 def reasons(model: Model, features: Array) -> Clauses:
     """What speaks for a hit and what against it, the strongest first."""
-    values = dict(zip(model.features, features.tolist(), strict=True))
-    moved = dict(zip(model.features, (model.weights * (features - model.typical)).tolist(), strict=True))
-    return clauses(_GROUPS, moved, values)
+    return model_clauses(_GROUPS, model, features)
