@@ -26,7 +26,8 @@ import dovetail
 from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.join.judge import LIKELY
-from dovetail.join.through import FEATURES, mapping_features, through_keys
+from dovetail.join.through import through_keys
+from dovetail.through.likelihood import FEATURES, mapping_features
 
 _SEED = 7
 _SECONDS = 10.0  # the default of `join`

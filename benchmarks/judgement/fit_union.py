@@ -1,6 +1,6 @@
 """Fit the models of unions: do two columns hold the same attribute, and would a person append a table to another?
 
-    python benchmarks/judgement/fit_union.py INDEX PIECES [--write]
+    python benchmarks/judgement/fit_union.py INDEX PIECES [--tables N] [--write]
 
 PIECES is a folder that `benchmarks/union/splits.py` made; INDEX is an index of a lake to which it was added. Columns:
 all pairs of columns of some pairs of pieces of one table. Tables: what the search considers for pieces. Pieces of the
@@ -34,8 +34,8 @@ from dovetail.union.summary import summaries
 
 _FOLDS = 5
 _PAIRS = 4  # of pieces of each table, for columns
-_QUERIES = 2  # of pieces of each table
-_CONSIDERED = 80  # tables for each query
+_QUERIES = 1  # of pieces of each table
+_CONSIDERED = 60  # tables for each query
 _PENALTY = 1.0  # arbitrary
 _SEED = 0
 _ROOM = Path(__file__).resolve().parents[2] / "src/dovetail/union"
@@ -80,11 +80,13 @@ def of_columns(truth: list[dict[str, Any]], folder: Path) -> Iterator[Examples]:
             yield Examples(str(Path(base["base"]).parent), number, features, right.reshape(-1).astype(float))
 
 
-def of_tables(lake: dovetail.Lake, truth: list[dict[str, Any]], folder: Path) -> Iterator[Examples]:
+def of_tables(
+    lake: dovetail.Lake, chosen: list[dict[str, Any]], truth: list[dict[str, Any]], folder: Path
+) -> Iterator[Examples]:
     draw = np.random.default_rng(_SEED)
     headers = headers_of(lake)
     base_of = {name: base for base in truth for name in base["files"]}
-    for number, base in enumerate(truth):
+    for number, base in enumerate(chosen):
         files = list(base["files"])
         for place in draw.choice(len(files), min(_QUERIES, len(files)), replace=False):
             mine = open_table(folder / files[place])
@@ -170,16 +172,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("index", type=Path)
     parser.add_argument("pieces", type=Path)
+    parser.add_argument("--tables", type=int, help="only so many of the tables that were cut, at random")
     parser.add_argument("--write", action="store_true", help="store the models of all tables")
     options = parser.parse_args()
     truth = json.loads((options.pieces / "truth.json").read_text())
-    columns = list(of_columns(truth, options.pieces))
+    chosen = [truth[place] for place in np.random.default_rng(_SEED).permutation(len(truth))[: options.tables]]
+    columns = list(of_columns(chosen, options.pieces))
     report("Columns", left_out("columns", COLUMN_FEATURES, columns))
     model = fit("columns", COLUMN_FEATURES, columns)
     if options.write:
         write(_ROOM / "columns.json", model, columns)
     alignment.load_model = lambda *_: model
-    tables = list(of_tables(dovetail.open(options.index), truth, options.pieces))
+    tables = list(of_tables(dovetail.open(options.index), chosen, truth, options.pieces))
     report("Tables", left_out("tables", FEATURES, tables))
     if options.write:
         write(_ROOM / "tables.json", fit("tables", FEATURES, tables), tables)

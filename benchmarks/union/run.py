@@ -6,7 +6,7 @@ INDEX is an index of a lake to which PIECES (made by splits.py, from sources tha
 folder of databases of `benchmarks/judgement/search.py` were added. FITTED are the sources that weights were fitted
 on.
 
-Splits: two pieces of each horizontally cut table are queries; the other ten pieces are right.
+Splits: one piece of each horizontally cut table is a query; the other ten pieces are right.
 Series: tables of one folder whose names differ only in digits and whose headers (at least three names with letters) are
 the same, at least eleven of them; one query each. Any other of the series is right, ten of them are enough.
 
@@ -39,7 +39,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "judgement"))
 from fit_union import SIMILAR_HEADER, headers_of
 from search import questions, table_paths
 
-_QUERIES = 2  # of each table that was cut
+_QUERIES = 1  # of each table that was cut
 _RIGHT = 10  # tables to find
 _ASKED = 60  # hits, of which those that count neither way are left out; the time is that of asking for so many
 _SERIES = 40  # at most
@@ -155,14 +155,18 @@ def main() -> None:
     parser.add_argument("pieces", type=Path)
     parser.add_argument("--databases", type=Path)
     parser.add_argument("--fitted", nargs="*", default=[])
+    parser.add_argument("--part", default="splits,series,told", help="what to measure, separated by commas")
     parser.add_argument("--misses", action="store_true", help="also print what was missed")
     options = parser.parse_args()
     lake = dovetail.open(options.index)
     truth = json.loads((options.pieces / "truth.json").read_text())
     lake.union(str(options.pieces / next(iter(truth[0]["files"]))))  # compiles
-    report("Splits", of_splits(lake, truth, options.pieces), options.misses)
-    report("Series", of_series(lake, options.fitted), options.misses)
-    if options.databases:
+    parts = options.part.split(",")
+    if "splits" in parts:
+        report("Splits", of_splits(lake, truth, options.pieces), options.misses)
+    if "series" in parts:
+        report("Series", of_series(lake, options.fitted), options.misses)
+    if "told" in parts and options.databases:
         told = join_or_union(lake, truth, options.pieces, options.databases)
         for name, right in told.items():
             print(f"Join or union, {name}: {mean(right):.3f} of {len(right)} hits")

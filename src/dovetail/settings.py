@@ -28,7 +28,7 @@ SETTINGS = (
     Setting("segment_mb", 128, 1, "megabytes of raw tables that one segment holds, about"),
     Setting("slice_mb", 64, 1, "megabytes above which one table is read in slices by several tasks"),
     Setting("memory_mb", 256, 1, "megabytes of distinct values that one task sorts in memory before it uses disk"),
-    Setting("merge_factor", 10, 2, "segments of about the same size, below segment_mb, that are merged into one"),
+    Setting("merge_factor", 10, 2, "small segments of about the same size that are merged into one"),
     Setting(
         "super_key_bits", 128, 128, "bits of a row's super key, for keys of several columns", (128, 256, 512), True
     ),

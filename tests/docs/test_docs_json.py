@@ -142,6 +142,9 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail search --by semantic": dovetail(
                 "search", "geo/us-states.csv", "--by", "semantic", "--index", index, "--json"
             ).json,
+            "dovetail search --by through": dovetail(
+                "search", "geo/us-states.csv", "--on", "name", "--by", "through", "--index", index, "--json"
+            ).json,
             "dovetail join": joins(folder, index),
             "dovetail join --master": SparkJoin((("id", "a"),), "inner", 2, 3, 2, 2, 2, "out.parquet").report,
             "dovetail union": dovetail("union", unions(folder)[0], "--index", folder / "unions.idx", "--json").json,

@@ -102,7 +102,7 @@ class Increments(RuleBasedStateMachine):
             report = index(self.lake, self.index, settings=SMALL if small else SMALLEST)
         before, self.held = self.held, self.present()
         if small and report.added + report.changed:
-            assert plan_merges(self.sizes(), SMALL.merge_factor, SMALL.segment_mb * MEGABYTE) == []
+            assert plan_merges(self.sizes(), SMALL.merge_factor, SMALL.segment_mb * MEGABYTE // 2) == []
         assert report.added == len(self.held.keys() - before.keys())
         assert report.removed == len(before.keys() - self.held.keys())
         both = self.held.keys() & before.keys()

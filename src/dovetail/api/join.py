@@ -47,8 +47,8 @@ def join(
 
     `on` names the columns: one name, a pair (left, right), `"left=right"`, or a list of these; `left_on` and `right_on`
     do the same. Without them, all methods compete: equal columns, transformations, similar values and, with `index`,
-    values that tables of its lake relate. The join that a person would most likely accept is made, or none if all are
-    more likely wrong than right; `probability` says how likely it is, `runners_up` what else was considered. `prefer`
+    values that tables of its lake relate. The join that a person would most likely accept is made, or none if
+    none is likely enough; `probability` says how likely it is, `runners_up` what else was considered. `prefer`
     chooses the equal columns by a property of the joined rows. `by` restricts it to one method: `"equal"`,
     `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a `Transformation`. With `by="through"`, values join that
     occur together in rows of other tables, those of the lake of `index`; the result's `mapping` says which, how

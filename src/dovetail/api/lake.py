@@ -122,6 +122,9 @@ class Lake:
         which half of the rows have a match are found. Without `on`, the column with most texts is searched
         with; `on="*"` tries each.
 
+        With `by="through"`, a hit holds what belongs to the values of a text column, as other tables of the lake say
+        that hold both; `hit.mapping` has the pairs.
+
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
         """

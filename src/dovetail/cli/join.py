@@ -106,7 +106,7 @@ def join_command(
 
     Without --on and --by, all methods compete: equal values of one column or several, a transformation of one table's
     columns into the key of the other (Auto-Join), and similar values. The join that a person would most likely accept
-    is made; if each is more likely wrong than right, none is. With --by through, values join that occur together in
+    is made; if none is likely enough, nothing joins. With --by through, values join that occur together in
     rows of other tables of the index, as countries and capitals do. More than two tables are joined on equal values.
     The exit code is 1 if nothing joins.
 

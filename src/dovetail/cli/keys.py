@@ -76,7 +76,10 @@ def keys_command(
         if not candidates:
             _print_foreign_keys(found, place, min_score, k)
             click.echo()
-        _print_candidates(keys, place, k)
+        if candidates or len(keys) <= k:
+            _print_candidates(keys, place, k)
+        else:
+            click.echo(f"Candidate keys ({len(keys):,}): --candidates lists them.")
     return 0 if rows else 1
 
 

@@ -95,6 +95,9 @@ def search_command(
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
+    With --by through, tables are found that hold what belongs to the values of QUERY, as other tables of the lake say
+    that hold both: capitals of countries, for example.
+
     With --target, hits are ranked by the share of the variance of COLUMN that their columns explain beyond those of
     QUERY, on a sample of the join.
 
@@ -113,6 +116,7 @@ def search_command(
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
+      dovetail search countries.csv --on name --by through --index ./idx
       dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
       dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077

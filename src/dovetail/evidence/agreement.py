@@ -19,9 +19,6 @@ from dovetail._types import Array
 from dovetail.similar.texts import words_of
 from dovetail.tables.input_table import InputColumn, InputTable
 
-AGREEMENT_FEATURES = ("agreement", "agreement_best", "comparable")
-"""The mean and the greatest agreement of other columns that correspond, from 0 to 1; and whether there are any."""
-
 _PAIRS = 256  # of rows that are compared, drawn from either side; arbitrary, the error of a share is 0.03
 _RANDOM_PAIRS = 2_000  # of rows drawn at random; arbitrary, and drawn once
 _DOUBT = 8.0  # pairs of rows whose agreement says half as much as that of many; arbitrary
@@ -46,20 +43,24 @@ class Agreement:
         self._tables = left, right
         self._bits: dict[tuple[int, int], Array] = {}
 
-    def of(self, rows: Rows, own: Collection[tuple[int, int]]) -> Array:
-        """AGREEMENT_FEATURES of joined rows; `own` are the pairs of columns by which they are joined."""
+    def of(self, rows: Rows, own: Collection[tuple[int, int]]) -> float:
+        """How far joined rows agree in the one of the other columns that correspond in which they agree most, 0 to 1.
+
+        `own` are the pairs of columns by which they are joined. 0 without other columns.
+        """
+        if not len(rows.left):
+            return 0.0
         mine, theirs = ({pair[side] for pair in own} for side in (0, 1))
-        others = [place for place, (a, b) in enumerate(self._columns) if a not in mine and b not in theirs]
-        if not others or not len(rows.left):
-            return np.zeros(len(AGREEMENT_FEATURES))
-        lifts = []
-        for place in others:
-            similar = self._similarity(place, rows)
-            chance = self._by_chance[place]
-            if len(similar) and chance < 1:
-                trust = len(similar) / (len(similar) + _DOUBT)
-                lifts.append(trust * max(0.0, (similar.mean() - chance) / (1 - chance)))
-        return np.array([np.mean(lifts), max(lifts), 1.0]) if lifts else np.zeros(len(AGREEMENT_FEATURES))
+        others = (place for place, (a, b) in enumerate(self._columns) if a not in mine and b not in theirs)
+        return max((self._lift(place, rows) for place in others), default=0.0)
+
+    def _lift(self, place: int, rows: Rows) -> float:
+        """How much more the rows agree in one pair of columns than rows drawn at random, of what is possible."""
+        similar, chance = self._similarity(place, rows), self._by_chance[place]
+        if not len(similar) or chance == 1:
+            return 0.0
+        trust = len(similar) / (len(similar) + _DOUBT)
+        return trust * max(0.0, (float(similar.mean()) - chance) / (1 - chance))
 
     @cached_property
     def _columns(self) -> list[tuple[int, int]]:

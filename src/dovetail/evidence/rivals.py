@@ -12,8 +12,8 @@ import numpy as np
 from dovetail._types import Array
 
 RIVAL_FEATURES = (
-    "beaten", "ahead", "called_beaten", "called_ahead", "key_of_table", "namesakes_share",
-    "target_refers", "targets", "alone",
+    "beaten", "ahead", "called_beaten", "called_ahead", "key_of_table", "namesakes_share", "target_refers",
+    "share_of_targets",
 )  # fmt: skip
 _MOST_ODDS = 12.0  # log-odds beyond which one is as sure as another
 _MOST_AHEAD = 8.0
@@ -55,11 +55,7 @@ def rival_features(contest: Contest) -> Array:
         "key_of_table": np.where(to_table > _LEAST_MASS, to_other / np.maximum(to_table, _LEAST_MASS), 0.0),
         "namesakes_share": namesakes / np.maximum(with_name, 1),
         "target_refers": _best_reference(ones, others, probability) * (1 - contest.is_own_key),
-        "targets": np.log2(
-            np.bincount(np.unique(ones, return_inverse=True)[1])[np.unique(ones, return_inverse=True)[1]]
-        )
-        / 3,
-        "alone": alone,
+        "share_of_targets": np.maximum(odds - _log_sums(ones, odds), -_MOST_AHEAD),
     }
     assert tuple(found) == RIVAL_FEATURES
     rows: Array = np.stack([np.asarray(values, np.float64) for values in found.values()], axis=1)
@@ -88,6 +84,13 @@ def share_among_targets(ones: Array, probability: Array) -> Array:
 def _sum_of_others(groups: Array, values: Array) -> Array:
     _, numbers = np.unique(groups, return_inverse=True)
     return np.maximum(0.0, np.bincount(numbers, weights=values)[numbers] - values)
+
+
+def _log_sums(groups: Array, odds: Array) -> Array:
+    """For each entry, the logarithm of the sum of the odds of its group, whose logarithms are given."""
+    _, numbers = np.unique(groups, return_inverse=True)
+    sums: Array = np.log(np.bincount(numbers, weights=np.exp(odds))[numbers])
+    return sums
 
 
 def _best_reference(ones: Array, others: Array, probability: Array) -> Array:

@@ -28,6 +28,22 @@ _ENDINGS = ("id", "key", "no", "nr")  # key words that are written together with
 _BITS = 63  # of a number that has a sign
 _LONGEST_WORD = 40  # letters: longer ones are texts, not names
 
+# What names mean where no word is shared with the other table. Common words of English schemas, written down by hand.
+PREVIOUS_WORDS = frozenset({"parent", "previous", "prev", "next", "predecessor", "successor", "ancestor"})
+"""Words of columns that refer to another row of their own table."""
+ROLE_WORDS = frozenset(
+    (
+        "agent", "approver", "assignee", "author", "boss", "by", "creator", "editor", "leader", "manager", "member",
+        "modifier", "operator", "owner", "recipient", "rep", "reporter", "representative", "reviewer", "sender",
+        "supervisor", "updater", "uploader",
+    )
+)  # fmt: skip
+"""Words of columns that refer to people by what they do, such as `creator` and `changed_by`."""
+USER_WORDS = frozenset({"user", "account", "employee", "staff", "personnel", "worker"})
+"""What tables of such people are called."""
+PEOPLE_WORDS = frozenset({"person", "people", "member", "contact"})
+"""What tables of people in general are called."""
+
 
 @dataclass(frozen=True)
 class WordLists:
@@ -49,12 +65,16 @@ class Vocabulary:
         self.names = _as_lists(lists[: len(names)])
         self.tables = _as_lists(lists[len(names) :])
         self.is_key_word = np.array([_is_key_word(word) for word in self._numbering], bool)
-        self.is_row_word = np.array([word in ROW_WORDS for word in self._numbering], bool)
-        self.is_id_word = np.array([word in ID_WORDS for word in self._numbering], bool)
+        self.is_row_word, self.is_id_word = self._holds(ROW_WORDS), self._holds(ID_WORDS)
+        self.is_previous_word, self.is_role_word = self._holds(PREVIOUS_WORDS), self._holds(ROLE_WORDS)
+        self.is_user_word, self.is_people_word = self._holds(USER_WORDS), self._holds(PEOPLE_WORDS)
         self._columns = name_of, table_of
 
     def __len__(self) -> int:
         return len(self._numbering)
+
+    def _holds(self, chosen: frozenset[str]) -> Array:
+        return np.array([word in chosen for word in self._numbering], bool)
 
     def _number(self, found: list[str]) -> list[int]:
         parts = [part for word in found for part in self._split(word)]

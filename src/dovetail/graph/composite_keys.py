@@ -16,11 +16,10 @@ import numpy as np
 from dovetail._progress import Progress, silent
 from dovetail._types import Array
 from dovetail.evidence.references import REFERENCE_FEATURES
-from dovetail.evidence.rivals import Contest
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples, TupleOverlap
-from dovetail.graph.score import CALLED, DIGITS, Scorer, as_probability, decide_together, inclusion_log_odds
+from dovetail.graph.score import CALLED, DIGITS, Scorer, as_probability, inclusion_log_odds
 from dovetail.indexes.tokens.format import running_sum
 
 Pairing = tuple[Columns, Columns]  # dependent and referenced columns, in the same order
@@ -89,20 +88,15 @@ def compare_rows(
 _REPORTED = 100  # pairings between two reports of progress: about 50 ms
 
 
-def composite_foreign_keys(
-    columns: LakeColumns, query: InclusionQuery, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
-) -> list[CompositeForeignKey]:
-    """The pairings with enough in common, best first; of several targets of the same columns, each counts less."""
-    enough = {
+def contained_enough(
+    overlaps: Mapping[Pairing, TupleOverlap], query: InclusionQuery
+) -> dict[Pairing, TupleOverlap]:  # fmt: skip
+    """The pairings of which the referenced side has nearly all combinations."""
+    return {
         pairing: overlap
         for pairing, overlap in overlaps.items()
         if overlap.dependent and overlap.common >= query.containment * overlap.dependent
     }
-    if not enough:
-        return []
-    features = composite_features(columns, scorer, enough)
-    scores, _ = decide_together(features, _contest(columns, enough, features))
-    return _by_score(columns, _composites(enough, features, scores))
 
 
 def score_composites(
@@ -113,38 +107,19 @@ def score_composites(
         return []
     features = composite_features(columns, scorer, overlaps)
     scores = np.round(as_probability(inclusion_log_odds(features)), DIGITS)
-    return _by_score(columns, _composites(overlaps, features, scores))
+    return ranked_composites(columns, overlaps, features, scores)
 
 
-def _composites(overlaps: Mapping[Pairing, TupleOverlap], features: Array, scores: Array) -> list[CompositeForeignKey]:
-    return [
+def ranked_composites(
+    columns: LakeColumns, overlaps: Mapping[Pairing, TupleOverlap], features: Array, scores: Array
+) -> list[CompositeForeignKey]:
+    """Best first."""
+    found = [
         CompositeForeignKey(*pairing, overlap, called, score)
         for (pairing, overlap), called, score in zip(
             overlaps.items(), features[:, CALLED].tolist(), scores.tolist(), strict=True
         )
     ]
-
-
-def _contest(columns: LakeColumns, overlaps: Mapping[Pairing, TupleOverlap], features: Array) -> Contest:
-    """Combinations of columns compete like single ones; in which order they are named does not matter."""
-    numbers: dict[Columns, int] = {}
-    names: dict[Columns, int] = {}
-    name_of = columns.name_of
-    ones = [numbers.setdefault(tuple(sorted(one)), len(numbers)) for one, _ in overlaps]
-    others = [numbers.setdefault(tuple(sorted(other)), len(numbers)) for _, other in overlaps]
-    named = [names.setdefault(tuple(sorted(name_of[list(one)].tolist())), len(names)) for one, _ in overlaps]
-    return Contest(
-        np.array(ones),
-        np.array(others),
-        inclusion_log_odds(features),
-        features[:, CALLED],
-        np.array(named),
-        columns.table_of[[other[0] for _, other in overlaps]],
-        np.zeros(len(overlaps)),
-    )
-
-
-def _by_score(columns: LakeColumns, found: list[CompositeForeignKey]) -> list[CompositeForeignKey]:
     rank = columns.rank
     return sorted(found, key=lambda one: (-one.score, *rank[[*one.dependent, *one.referenced]].tolist()))
 
@@ -220,6 +195,9 @@ def composite_features(columns: LakeColumns, scorer: Scorer, overlaps: Mapping[P
         "contained": common / np.maximum(1, mine),
         "missing": np.log2(1 + np.maximum(0, mine - common)) / 10,
         "covered_of_key": 0.0,
+        "covered_from_one": 0.0,
+        "previous": 0.0,
+        "role": 0.0,
         "bits": np.log2(1 + common * _BITS) / 16,
     }
     for name, values in of_whole.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
@@ -11,14 +11,16 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.catalog.decisions import Decision
+from dovetail.evidence.names import KEY_WORDS, words
 from dovetail.evidence.references import REFERENCE_FEATURES
-from dovetail.evidence.rivals import RIVAL_FEATURES, Contest
+from dovetail.evidence.rivals import RIVAL_FEATURES
 from dovetail.graph.arrow_answer import DEPENDENCY_SCHEMA, ArrowAnswer, list_members, named_lists
-from dovetail.graph.composite_keys import CompositeForeignKey
+from dovetail.graph.composite_keys import CompositeForeignKey, Pairing, contained_enough, ranked_composites
 from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
 from dovetail.graph.lake_columns import LakeColumns
-from dovetail.graph.ranking_kernels import keep_best
-from dovetail.graph.score import CALLED, Scorer, decide_together, inclusion_log_odds
+from dovetail.graph.reference_candidates import best_targets, reference_candidates
+from dovetail.graph.row_tuples import TupleOverlap
+from dovetail.graph.score import Scorer, decide_together
 from dovetail.indexes.tokens.format import running_sum
 
 FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
@@ -27,7 +29,6 @@ FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Frac
 LIKELY = 0.5
 """The least probability that is shown by default: more likely than not."""
 
-TARGETS = 6  # that compete for a column; of the true ones of `benchmarks/judgement/fit_keys.py`, 9 in 10 are among them
 _SHOWN = 3  # columns that a column may refer to, at most
 _SAME_NAME = 0.75  # similarity from which on names count as the same
 _SIMILAR_NAME = 0.25
@@ -38,7 +39,9 @@ _BEATEN = 0.5  # log-odds by which another target is ahead
 _AT_ONCE = 1 << 16  # rows in a batch
 
 # Evidence for a foreign key, as bits.
-SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN, DECIDED = (1 << bit for bit in range(9))
+SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN, DECIDED, PREVIOUS, ROLE = (
+    1 << bit for bit in range(11)
+)
 
 
 Accepts = Callable[[Sequence[int], Sequence[int]], Decision | None]
@@ -81,12 +84,25 @@ class ForeignKeyTable:
         return ForeignKeyTable(offsets, self.dependent[members], self.referenced[members], **rest)
 
 
-def single_foreign_keys(finder: InclusionFinder, scorer: Scorer) -> ForeignKeyTable:
-    """For each column the best columns of other tables, or of its own, that it may refer to."""
+def find_foreign_keys(
+    finder: InclusionFinder, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
+) -> ForeignKeyTable:
+    """For each column, and for the columns of `overlaps`, the best that they may refer to, all decided together."""
     columns = finder.columns
     pairs, counts = best_targets(finder, scorer)
-    features = scorer.features(pairs)
-    scores, rivals = decide_together(features, contest_of(columns, scorer, pairs, features))
+    composites = contained_enough(overlaps, finder.query)
+    features, contest = reference_candidates(columns, scorer, pairs, composites)
+    scores, rivals = decide_together(features, contest)
+    several = ranked_composites(columns, composites, features[len(pairs) :], scores[len(pairs) :])
+    evidence = _evidence(columns, pairs, features[: len(pairs)], rivals[: len(pairs)])
+    single = _single_table(finder, pairs, counts, scores[: len(pairs)], evidence)
+    return ForeignKeyTable.join([single, composite_table(columns, several)])
+
+
+def _single_table(
+    finder: InclusionFinder, pairs: ColumnPairs, counts: Array, scores: Array, evidence: Array
+) -> ForeignKeyTable:
+    columns = finder.columns
     by_score = np.lexsort((columns.rank[pairs.referenced], -scores, pairs.dependent))
     place = np.empty(len(pairs), np.int64)
     place[by_score] = np.arange(len(pairs)) - np.searchsorted(pairs.dependent[by_score], pairs.dependent[by_score])
@@ -101,37 +117,9 @@ def single_foreign_keys(finder: InclusionFinder, scorer: Scorer) -> ForeignKeyTa
         finder.sizes[referenced],
         pairs.overlap[order],
         scores[order],
-        _evidence(columns, pairs, features, rivals)[order],
+        evidence[order],
         place[order],
         counts[dependent],
-    )
-
-
-def best_targets(finder: InclusionFinder, scorer: Scorer) -> tuple[ColumnPairs, Array]:
-    """The targets of each column that are best by themselves, one for each table; and how many it has in all."""
-    columns = finder.columns
-    best = np.full((len(columns), TARGETS), -1.0)
-    targets = np.zeros((len(columns), TARGETS), np.int64)
-    overlaps = np.zeros((len(columns), TARGETS), np.int64)
-    counts = np.zeros(len(columns), np.int64)
-    for pairs in finder:
-        keep_best(
-            pairs.dependent, pairs.referenced, pairs.overlap, scorer.scores(pairs), columns.table_of, best, targets,
-            overlaps, counts,
-        )  # fmt: skip
-    dependent, places = np.nonzero(best >= 0)
-    return ColumnPairs(dependent, targets[dependent, places], overlaps[dependent, places]), counts
-
-
-def contest_of(columns: LakeColumns, scorer: Scorer, pairs: ColumnPairs, features: Array) -> Contest:
-    return Contest(
-        pairs.dependent,
-        pairs.referenced,
-        inclusion_log_odds(features),
-        features[:, CALLED],
-        columns.name_of[pairs.dependent],
-        columns.table_of[pairs.referenced],
-        scorer.references.is_own_key[pairs.referenced],
     )
 
 
@@ -147,6 +135,8 @@ def _evidence(columns: LakeColumns, pairs: ColumnPairs, features: Array, rivals:
         NEAR: (said["near"] > _NEAR) & outside,
         FEW: columns.distinct[pairs.dependent] <= _FEW,
         BEATEN: said["beaten"] >= _BEATEN,
+        PREVIOUS: said["previous"] > 0,
+        ROLE: said["role"] > 0,
     }
     evidence: Array = sum((bit * holds for bit, holds in bits.items()), np.zeros(len(pairs), np.int64))
     return evidence
@@ -248,7 +238,7 @@ class ForeignKeys(ArrowAnswer):
         decision = self._decision(part, place)
         if decision:
             return [decision.sentence, contained]
-        reasons = [contained, _of_names(evidence, theirs)]
+        reasons = [contained, self._of_names(evidence, one, other, theirs)]
         if several:
             reasons.append(f"{theirs} together are the first key of several columns of its table")
         else:
@@ -274,11 +264,18 @@ class ForeignKeys(ArrowAnswer):
             reasons.append("but by values and names alone, another fits better")
         return reasons
 
-
-def _of_names(evidence: int, theirs: str) -> str:
-    if evidence & SAME_NAME:
-        return f"named after {theirs} or its table"
-    return "the names are similar" if evidence & SIMILAR_NAME else "the names have little in common"
+    def _of_names(self, evidence: int, one: int, other: int, theirs: str) -> str:
+        name = self.columns.names[one].as_py()
+        table = self.columns.table_names[int(self.columns.table_of[other])].as_py()
+        stem = table.rpartition("/")[2].rpartition(".")[0] or table
+        if evidence & SAME_NAME:
+            generic = all(word in KEY_WORDS for word in words(theirs))
+            return f"named after {stem}" if generic else f"named after {theirs} or its table"
+        if evidence & PREVIOUS:
+            return f"{name} sounds like another row of {stem}"
+        if evidence & ROLE:
+            return f"{name} sounds like one of the people in {stem}"
+        return "the names are similar" if evidence & SIMILAR_NAME else "the names have little in common"
 
 
 def _of_key(evidence: int, leading: bool, theirs: str) -> str:

@@ -39,14 +39,12 @@ from dovetail.graph.candidate_keys import CandidateKeyTable, candidate_keys
 from dovetail.graph.composite_keys import (
     Pairing,
     compare_rows,
-    composite_foreign_keys,
     natural_keys,
 )
 from dovetail.graph.foreign_keys import (
     FOREIGN_KEY_QUERY,
     ForeignKeyTable,
-    composite_table,
-    single_foreign_keys,
+    find_foreign_keys,
 )
 from dovetail.graph.inclusion import InclusionFinder
 from dovetail.graph.lake_columns import LakeColumns
@@ -88,11 +86,9 @@ def find_keys(
     threads = os.cpu_count() or 1
     finder = InclusionFinder(columns, FOREIGN_KEY_QUERY, threads, progress=progress)
     scorer = Scorer(columns, finder.sizes)
-    single = single_foreign_keys(finder, scorer)
     natural = list(natural_keys(columns))
     overlaps = compare_rows(columns, natural, FOREIGN_KEY_QUERY, scorer, known or {}, threads, progress)
-    several = composite_foreign_keys(columns, FOREIGN_KEY_QUERY, scorer, overlaps)
-    foreign_keys = ForeignKeyTable.join([single, composite_table(columns, several)])
+    foreign_keys = find_foreign_keys(finder, scorer, overlaps)
     return LakeKeys(foreign_keys, candidate_keys(columns, scorer, natural, foreign_keys), overlaps)
 
 

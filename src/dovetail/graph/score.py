@@ -8,14 +8,15 @@ import numpy as np
 
 from dovetail._model import load_model
 from dovetail._types import Array
+from dovetail.evidence.column_words import ColumnNames
 from dovetail.evidence.columns import as_numbers, kinds_of
 from dovetail.evidence.features import Side
-from dovetail.evidence.references import REFERENCE_FEATURES, ColumnNames, LogOdds, References
+from dovetail.evidence.references import REFERENCE_FEATURES, LogOdds, References
 from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, share_among_targets
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 
-SCORES_VERSION = 2
+SCORES_VERSION = 3
 """Part of the name of kept answers: raise it with every change that alters a score, a candidate or their order."""
 
 DIGITS = 4  # of a score: it is compared as it is shown, whatever the rounding errors of its sum
@@ -65,8 +66,12 @@ def inclusion_log_odds(features: Array) -> Array:
 
 
 def decide_together(features: Array, contest: Contest) -> tuple[Array, Array]:
-    """How likely each is a reference, given all; and what its rivals say, a column for each of `RIVAL_FEATURES`."""
-    rivals = rival_features(contest)
-    model = load_model("reference", (*REFERENCE_FEATURES, *RIVAL_FEATURES))
-    probability = model.probability(np.concatenate([features, rivals], axis=1))
-    return np.round(share_among_targets(contest.ones, probability), DIGITS), rivals
+    """How likely each is a reference, given all; and what its rivals say, a column for each of `RIVAL_FEATURES`.
+
+    Decided twice: what the others refer to is better known the second time.
+    """
+    for name in ("reference_draft", "reference"):
+        rivals = rival_features(contest)
+        model = load_model(name, (*REFERENCE_FEATURES, *RIVAL_FEATURES))
+        contest = contest._replace(odds=model.log_odds(np.concatenate([features, rivals], axis=1)))
+    return np.round(share_among_targets(contest.ones, as_probability(contest.odds)), DIGITS), rivals

@@ -10,9 +10,9 @@ import numpy as np
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
-from dovetail.evidence.agreement import AGREEMENT_FEATURES, Partners, sampled_rows
+from dovetail.evidence.agreement import Partners, sampled_rows
 from dovetail.evidence.features import Common, features
-from dovetail.evidence.two_tables import Columns, TwoTables
+from dovetail.evidence.two_tables import OF_REFERENCES, Columns, TwoTables
 from dovetail.join.best_predicate.coding import code_tables
 from dovetail.join.best_predicate.groups import Pair as CodedPair
 from dovetail.join.best_predicate.groups import TwoCoded
@@ -36,9 +36,11 @@ from dovetail.transform.composite import discover_composite
 from dovetail.transform.discover import discover
 from dovetail.transform.transformation import Transformation
 
+_CALLED = OF_REFERENCES.index("called")
 _COMPOSITE = (("key", 6), ("strength", 3), ("balance", 3))
 """Preferences, and how many of the best of each are compared: they disagree on what several columns should be."""
 _FOR_COMPOSITE = 0.3  # of the time, at most
+_FOR_LEARNING = 0.9  # of the time that is left: the rest is for what was learned last; arbitrary
 _STEPS = 10.0  # of a transformation: as many count as 1
 _MOST_AGREEMENTS = 200  # candidates whose rows are looked at; arbitrary, a tenth of a second
 _WAYS = 3  # of comparing texts, each on other columns; arbitrary
@@ -86,7 +88,7 @@ class Candidates:
 
     def _agreement(self, two: TwoCoded, found: dict[tuple[CodedPair, ...], Joined]) -> Array:
         """Of the rows that equal columns join, in other columns; of those with few common keys nobody looks."""
-        measured = np.zeros((len(found), len(AGREEMENT_FEATURES)))
+        measured = np.zeros((len(found), 1))
         partners = cache(partial(_partners, two))
         ranked = sorted(enumerate(found), key=lambda entry: -found[entry[1]].groups)
         for place, pairs in ranked[:_MOST_AGREEMENTS]:
@@ -124,7 +126,7 @@ class Candidates:
         """As few of the pairs as join the same rows; those whose names have least in common go first."""
         wanted = two.joined(pairs)
         ones, others = map(np.array, self._coded[1](pairs))
-        called = np.maximum(self._facts.called(ones, others), self._facts.called(others, ones))
+        called = np.maximum(self._called(ones, others), self._called(others, ones))
         kept = list(pairs)
         for place in np.argsort(called, kind="stable").tolist():
             fewer = [pair for pair in kept if pair != pairs[place]]
@@ -132,6 +134,11 @@ class Candidates:
             if joined and wanted and (joined.rows, joined.matched) == (wanted.rows, wanted.matched):
                 kept = fewer
         return tuple(kept)
+
+    def _called(self, ones: Array, others: Array) -> Array:
+        """How far each of `ones` is named after each of `others` or its table, from 0 to 1."""
+        found: Array = self._facts.references(ones, others)[:, _CALLED]
+        return found
 
     def _measured(
         self, chosen: list[tuple[Columns, Columns]], joined: list[Joined], agreement: Array
@@ -156,17 +163,14 @@ class Candidates:
         sizes = np.array([len(columns) for columns in mine], np.float64)
         starts = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
         ones, others = (np.array([column for columns in side for column in columns]) for side in (mine, theirs))
-        called, same = (
-            np.add.reduceat(compare(ones, others), starts) / sizes
-            for compare in (self._facts.called, self._facts.same_name)
-        )
+        same = np.add.reduceat(self._facts.same_name(ones, others), starts) / sizes
         nothing = np.zeros(len(chosen))
         common = Common(
             keys=np.array([each.groups for each in joined], np.float64),
             rows_here=np.array([each.matched[here] for each in joined], np.float64),
             rows_there=np.array([each.matched[1 - here] for each in joined], np.float64),
             joined=np.array([each.rows for each in joined], np.float64),
-            called=called, same_name=same, columns=sizes, chance=self._facts.fullness(theirs, there),
+            called=nothing, same_name=same, columns=sizes, chance=self._facts.fullness(theirs, there),
             transformed=nothing, similar=nothing, uncertain=nothing, cost=nothing, near=nothing, same_table=nothing,
         )  # fmt: skip
         named = np.add.reduceat(self._facts.references(ones, others), starts) / sizes[:, None]
@@ -201,7 +205,8 @@ class Candidates:
     def transformed(self) -> Iterator[Candidate]:
         """What programs make of one table's values, alone and with similarity for the rows that they leave."""
         left, right = ({name: table.values(name) for name in table.names} for table in (self._left, self._right))
-        found = discover(left, right, deadline=self._deadline) or discover_composite(left, right, self._deadline)
+        deadline = Deadline(self._deadline.left * _FOR_LEARNING)
+        found = discover(left, right, deadline=deadline) or discover_composite(left, right, deadline)
         if found is None:
             return
         way = Transformation(found.programs, found.reversed, found.target, found.key)

@@ -23,10 +23,11 @@ from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, tran
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
-from dovetail.join.through import carried_by, how_likely, through_keys
+from dovetail.join.through import carried_by, through_keys
 from dovetail.similar.columns import choose_columns, directed_way, together
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
+from dovetail.through.likelihood import how_likely
 from dovetail.transform.composite import discover_composite
 from dovetail.transform.discover import discover
 from dovetail.transform.transformation import Transformation

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dovetail._deadline import Deadline
 from dovetail.catalog.decisions import Decisions
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.choose import join_tables
@@ -14,10 +15,12 @@ from dovetail.join.execute import execute
 from dovetail.join.keys import equal_keys, mapped_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
+from dovetail.join.through import carried_by, through_keys
 from dovetail.search.hits import Hit
 from dovetail.search.planner import search
 from dovetail.search.request import SearchRequest
 from dovetail.search.semantic.hit import SemanticHit
+from dovetail.search.through.hit import ThroughHit
 from dovetail.search.transform.hit import TransformedHit
 from dovetail.tables.column_names import Names, column_pairs
 from dovetail.tables.input_table import InputTable, lake_table, open_table
@@ -60,6 +63,11 @@ def join_hit(
         keys = mapped_keys(left, right, (hit.on[0], hit.columns[0]), hit.token_mapping)
         result = execute(left, right, keys, asked, hit.by, columns, first)
         return replace(result, why="The search found similar values.")
+    if isinstance(hit, ThroughHit):
+        found = through_keys(segments, left, right, hit.pairs[0], Deadline(request.seconds))
+        assert found is not None  # the columns are named
+        result = execute(left, right, found[1], asked, hit.by, columns, first)
+        return replace(result, why=carried_by(found[2]), mapping=found[2])
     result = execute(left, right, equal_keys(left, right, hit.pairs), asked, hit.by, columns, first)
     return replace(result, why="The search found equal values.")
 

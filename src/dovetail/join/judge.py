@@ -23,7 +23,7 @@ _TOGETHER = {
     "generic_match": ("same_name", "generic_here"),  # both are called "id"
     "called_to_key": ("reference_called", "unique_there"),
     "called_to_first": ("reference_called", "leading_there"),
-    "agreement_of_keys": ("agreement_best", "unique_here", "unique_there"),
+    "agreement_of_keys": ("agreement", "unique_here", "unique_there"),
 }
 """Features that mean more together: their products."""
 _LEADS = ("reference_called", "reference_theirs_found", "reference_head")
@@ -32,8 +32,9 @@ RANK_FEATURES = (*JOIN_FEATURES, *_TOGETHER, "chance_unnamed", *(f"{name}_lead" 
 ACCEPT_FEATURES = (*RANK_FEATURES, "rank_score", "rank_lead")
 """Of a candidate: its own features, its score, and how far it is ahead of the best one on other columns."""
 KINDS = ("join_equal", "join_unequal")
-LIKELY = 0.5
-"""More likely right than wrong: what is less likely is not joined unless a person asks for it."""
+LIKELY = 0.4
+"""What is less likely is not joined unless a person asks for it. Of 0.5, 0.45, 0.4 and 0.3, chosen by left-out scores:
+0.5 leaves more joins of declared keys alone, 0.3 joins more strangers (docs/benchmarks.md)."""
 CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
 
 _HARDLY_FEWER = 0.95  # of the rows keep their match; arbitrary, real keys have a few errors

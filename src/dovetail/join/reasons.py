@@ -113,7 +113,7 @@ _GROUPS: tuple[Group[JoinWords], ...] = (
         _chance,
     ),
     Group(
-        ("agreement", "agreement_best", "comparable", "agreement_of_keys"),
+        ("agreement", "agreement_of_keys"),
         lambda _: "the joined rows agree in other columns, too",
         lambda _: "the joined rows do not agree in other columns",
     ),

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from dovetail._deadline import Deadline
-from dovetail._model import load_model
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.join.keys import THROUGH, JoinKeys
@@ -20,9 +19,6 @@ from dovetail.tables.input_table import InputColumn, InputTable
 from dovetail.through.bridges import Bridge, Values
 from dovetail.through.lookup import Excluded, Lookup, map_columns, values_of
 from dovetail.through.mapping import ValueMapping
-
-FEATURES = ("certain", "partners")
-"""Of a mapping: how likely its partners are, and how many different ones there are, on the side that has fewer."""
 
 _TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
 _SHOWN = 3  # tables that a sentence names
@@ -65,17 +61,6 @@ def keys_of(mapping: ValueMapping, left: InputColumn, right: InputColumn) -> Joi
     likely: Array = probability[codes]
     one, other = (target.codes(), found) if mapping.reversed else (found, target.codes())
     return JoinKeys(one, other, target.size, int(mapping.reversed), origin, likely, likely)
-
-
-def how_likely(mapping: ValueMapping) -> float:
-    """That a person would join two columns of texts by this mapping."""
-    return float(load_model("join_through", FEATURES).probability(mapping_features(mapping)))
-
-
-def mapping_features(mapping: ValueMapping) -> Array:
-    certain = float(np.mean([pair.probability for pair in mapping])) if mapping else 0.0
-    partners = min(len({pair.value for pair in mapping}), len({pair.partner for pair in mapping}))
-    return np.array([certain, np.log2(1 + partners) / 10])
 
 
 def carried_by(mapping: ValueMapping) -> str:

@@ -152,9 +152,13 @@ def _existing(folder: Path) -> Path:
 def _merge_small(
     writer: IndexWriter, build: SparkBuild, settings: Settings, slots: int, progress: ShowProgress
 ) -> None:
-    """Keep segments below `segment_mb` few: those of many small runs are merged into one, again and again."""
+    """Keep small segments few: those of many small runs are merged into one, again and again.
+
+    What one run builds is left alone: it has at most a small segment for each slot, and others of at least half of
+    `segment_mb`.
+    """
     sizes = sizes_of(writer.snapshot().segments)
-    groups = plan_merges(sizes, settings.merge_factor, settings.segment_mb * MB)
+    groups = plan_merges(sizes, max(settings.merge_factor, slots + 1), settings.segment_mb * MB // 2)
     if groups:
         build.forget_progress()
         with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):

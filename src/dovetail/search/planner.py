@@ -71,6 +71,10 @@ def search(
         least = request.share, request.min_overlap
         found = search_transformed(segments, table, names, request.most, allowed, least, decided)
         return _folded(segments, request, found)
+    if request.by == "through":
+        from dovetail.search.through.search import search_through
+
+        return _folded(segments, request, search_through(segments, table, names, request.most, allowed, decided))
     columns = lake or (lambda: LakeColumns(segments))
     planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided, columns)
     if len(names) > 1:

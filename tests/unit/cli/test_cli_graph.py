@@ -17,6 +17,25 @@ def small(idx):
     return idx
 
 
+@pytest.fixture
+def shop(tmp_path):
+    """Orders of customers, customers of countries, and stars that refer to nothing."""
+    codes = ("CH", "DE", "FR", "IT", "AT", "ES", "PT", "PL")
+    tables = {
+        "countries.csv": ["code,country name", *(f"{code},Land of {code}" for code in codes)],
+        "sales/customers.csv": ["customer_id,country", *(f"{100 + 7 * n},{codes[n % 7]}" for n in range(20))],
+        "sales/orders.csv": [
+            "order_id,customer_id,stars",
+            *(f"{n},{100 + n % 20 * 7},{n % 5}" for n in range(900, 960)),
+        ],
+    }
+    for name, lines in tables.items():
+        (tmp_path / "shop" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "shop" / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert dovetail("index", tmp_path / "shop", "--to", tmp_path / "shop.idx").code == 0
+    return tmp_path / "shop.idx"
+
+
 def test_inds(small):
     answer = dovetail("inds", small)
     assert answer.code == 0
@@ -79,45 +98,51 @@ def test_inds_of_several_columns(small):
     assert (answer.code, answer.out.partition(".")[0]) == (1, f"No column of {small} is included in another")
 
 
-def test_keys(small):
-    answer = dovetail("keys", small, "--min-score", 0)
+def test_keys(shop):
+    answer = dovetail("keys", shop)
     assert answer.code == 0
-    assert "people.csv (city) → geo/cities.csv (City)" in answer.out
-    assert "all 2 values occur among its 3" in answer.out
-    rows = dovetail("keys", small, "--min-score", 0, "--json").json
+    assert "sales/orders.csv (customer_id) → sales/customers.csv (customer_id)" in answer.out
+    assert "all 20 values occur among its 20" in answer.out
+    assert "stars" not in answer.out
+    rows = dovetail("keys", shop, "--json").json
+    assert len(rows) == 2
     assert all(row["reasons"] for row in rows)
 
 
-def test_keys_to_a_file(small, tmp_path):
-    answer = dovetail("keys", small, "--min-score", 0, "-o", tmp_path / "keys.csv")
+def test_keys_however_unlikely(shop):
+    rows = dovetail("keys", shop, "--min-score", 0, "--json").json
+    assert rows[:2] == dovetail("keys", shop, "--json").json
+    assert rows[2:]
+    assert all(row["score"] < 0.5 for row in rows[2:])
+
+
+def test_keys_to_a_file(shop, tmp_path):
+    answer = dovetail("keys", shop, "-o", tmp_path / "keys.csv")
     assert answer.code == 0
     with (tmp_path / "keys.csv").open() as file:
         assert next(csv.DictReader(file))["reasons"]
-    assert "\npeople.csv,city,geo/cities.csv,City,1," in (tmp_path / "keys.csv").read_text()
+    assert "\nsales/orders.csv,customer_id,sales/customers.csv,customer_id,1," in (tmp_path / "keys.csv").read_text()
     rows = len((tmp_path / "keys.csv").read_text().splitlines()) - 1
-    found = dovetail("keys", small, "--min-score", 0, "-o", tmp_path / "keys.csv", "--json")
+    found = dovetail("keys", shop, "-o", tmp_path / "keys.csv", "--json")
     assert found.json == {"rows": rows, "output": str(tmp_path / "keys.csv")}
 
 
-def test_keys_of_some_tables(small):
-    every = dovetail("keys", small, "--min-score", 0, "--json").json
-    some = dovetail("keys", small, "people.csv", "--min-score", 0, "--json").json
-    assert some == [row for row in every if "people.csv" in (row["dependent_table"], row["referenced_table"])]
+def test_keys_of_some_tables(shop):
+    every = dovetail("keys", shop, "--json").json
+    some = dovetail("keys", shop, "sales/orders.csv", "--json").json
+    assert some == [row for row in every if "sales/orders.csv" in (row["dependent_table"], row["referenced_table"])]
     assert 0 < len(some) < len(every)
-    keys = dovetail("keys", small, "geo/*", "--candidates", "--json").json
-    assert {row["table"] for row in keys} == {"geo/cities.csv", "geo/codes.tsv"}
-    answer = dovetail("keys", small, "geo")
-    assert (answer.code, answer.err) == (1, f"No table of {small} matches 'geo'. Try 'geo/*'.\n")
+    keys = dovetail("keys", shop, "sales/*", "--candidates", "--json").json
+    assert {row["table"] for row in keys} == {"sales/customers.csv", "sales/orders.csv"}
+    answer = dovetail("keys", shop, "sales")
+    assert (answer.code, answer.err) == (1, f"No table of {shop} matches 'sales'. Try 'sales/*'.\n")
 
 
-def test_path(small):
-    answer = dovetail("path", small, "people.csv", "geo/codes.tsv", "--min-score", 0)
+def test_path(shop):
+    answer = dovetail("path", shop, "sales/orders.csv", "countries.csv")
     assert answer.code == 0
-    assert "people.csv – geo/cities.csv – geo/codes.tsv" in answer.out
-    assert 'JOIN "geo/codes.tsv" AS t2 ON' in answer.out
-    assert "No path of likely foreign keys" in dovetail("path", small, "people.csv", "geo/codes.tsv").out, (
-        "of two values"
-    )
+    assert "sales/orders.csv – sales/customers.csv – countries.csv" in answer.out
+    assert 'JOIN "countries.csv" AS t2 ON' in answer.out
 
 
 def test_no_path(small):
@@ -126,12 +151,12 @@ def test_no_path(small):
     assert "No path of likely foreign keys leads from people.csv to old/log.csv in 3 joins." in answer.out
 
 
-def test_graph(small, tmp_path):
-    answer = dovetail("graph", small, "--min-score", 0, "-o", tmp_path / "g.graphml")
+def test_graph(shop, tmp_path):
+    answer = dovetail("graph", shop, "-o", tmp_path / "g.graphml")
     assert answer.code == 0
-    assert "4 tables" in answer.err
+    assert "3 tables" in answer.err
     assert (tmp_path / "g.graphml").exists()
-    assert dovetail("graph", small, "--min-score", 0, "--json").json["tables"] == 4
+    assert dovetail("graph", shop, "--json").json["tables"] == 3
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail.evidence.names import words
-from dovetail.evidence.reference_kernels import PAIR_FEATURES, reference_pairs
+from dovetail.evidence.reference_kernels import PAIR_FEATURES, measure_pairs
 from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
@@ -239,16 +239,6 @@ def test_paths_use_likely_keys_only(lake_of):
     assert not lake.graph().paths("players.csv", "currencies.csv")
 
 
-def test_what_the_reused_row_held_before_is_no_feature(shop):
-    columns = LakeColumns(shop.segments)
-    model = Scorer(columns, columns.distinct)._log_odds
-    one, other = (array.ravel() for array in np.indices((len(columns), len(columns))))
-    overlaps = np.minimum(columns.distinct[one], columns.distinct[other])
-    held = np.full((1, len(PAIR_FEATURES)), np.nan)
-    odds = reference_pairs(one, other, overlaps, model.columns, model.weights, model.here, model.there, held)
-    assert odds.tolist() == model(one, other, overlaps).tolist()
-
-
 def test_kernel_equals_its_plain_form(shop):
     """All pairs of columns, by features and by log-odds."""
     columns = LakeColumns(shop.segments)
@@ -266,8 +256,5 @@ def test_kernel_equals_its_plain_form(shop):
 def _plain(scorer: Scorer, pairs: ColumnPairs) -> np.ndarray:
     columns = scorer.references.feature("called").columns
     rows = np.empty((len(pairs), len(PAIR_FEATURES)))
-    nothing = np.zeros(len(columns.numbers))
-    reference_pairs.py_func(
-        pairs.dependent, pairs.referenced, pairs.overlap, columns, np.zeros(len(PAIR_FEATURES)), nothing, nothing, rows
-    )
+    measure_pairs.py_func(pairs.dependent, pairs.referenced, pairs.overlap, columns, rows)
     return np.concatenate([scorer.features(pairs)[:, : -len(PAIR_FEATURES)], rows], axis=1)

@@ -61,6 +61,18 @@ def test_a_table_a_run_leaves_few_segments(tmp_path):
     assert contents_of(tmp_path / "idx").keys() == {f"t{number}.csv" for number in range(12)}
 
 
+def test_what_one_run_builds_is_left_alone(tmp_path):
+    (tmp_path / "lake").mkdir()
+    for number in range(40):
+        (tmp_path / "lake" / f"t{number:02}.csv").write_text("id\n" + "x\n" * 500)
+    with without_spark(megabyte=100_000):
+        report = index(tmp_path / "lake", tmp_path / "idx", settings=Settings(segment_mb=1, merge_factor=2))
+    assert report.segments == 1
+    with without_spark(megabyte=2_500):
+        report = index(tmp_path / "lake", tmp_path / "other", settings=Settings(segment_mb=1, merge_factor=2))
+    assert report.segments > 10
+
+
 @pytest.fixture
 def nine(tmp_path):
     """Nine tables, a segment each."""
