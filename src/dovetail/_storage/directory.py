@@ -33,7 +33,7 @@ from dovetail._storage.store import Address, LocalStore, Store, open_store
 from dovetail.errors import BuildFailed, IndexDamaged, InputError, NotAnIndex, WriterConflict
 
 _MANIFEST = re.compile(r"manifest-(\d+)\.json")
-SEGMENTS, _STAGING = "segments", "staging"
+SEGMENTS, QUESTIONS, _STAGING = "segments", "questions", "staging"
 # Failures of the place we write to: trying again cannot help, and the user can mend it.
 TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # Seconds after which what no manifest names is of no writer that is at work: a batch takes minutes, a day is safe.
@@ -147,12 +147,12 @@ class IndexWriter:
                 self.cleaned.bytes += sum(file.bytes for file in files)
 
     def clean_staging(self) -> None:
-        """Remove what a build has set aside, its own or one that was killed."""
+        """Remove what a build has set aside, its own or one that was killed; in an object store, what is old, too."""
         if self.store.is_local:
             self.store.delete([_STAGING])
             return
         own, old = self.shared.absolute.removeprefix(f"{self.store.absolute}/"), time.time() - _UNFINISHED
-        found = self.store.entries(_STAGING)
+        found = (entry for folder in (_STAGING, QUESTIONS) for entry in self.store.entries(folder))
         self.store.delete(e.name for e in found if e.name.startswith(f"{own}/") or e.modified < old)
 
 

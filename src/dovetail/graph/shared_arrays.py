@@ -17,17 +17,18 @@ from pathlib import Path
 
 import numpy as np
 
+from dovetail._storage.directory import QUESTIONS
 from dovetail._storage.store import Address, LocalStore, Store, open_store
 from dovetail._types import Array
 from dovetail.errors import InputError
 
-_FOLDER, _LOCK = "questions", "lock"
+_LOCK = "lock"
 
 
 @contextlib.contextmanager
 def shared_folder(index: Address) -> Iterator[Store]:
     """A new folder in that of the index, which every worker sees."""
-    store = open_store(index).sub(f"{_FOLDER}/{secrets.token_hex(8)}")
+    store = open_store(index).sub(f"{QUESTIONS}/{secrets.token_hex(8)}")
     with _local_folder(store) if isinstance(store, LocalStore) else contextlib.nullcontext():
         try:
             yield store
