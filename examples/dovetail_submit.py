@@ -1,6 +1,6 @@
 """The commands of Dovetail for spark-submit, which decides about master and settings; ship this file.
 
-spark-submit --master yarn examples/dovetail_submit.py index /shared/lake --to /shared/lake.idx
+spark-submit --master yarn examples/dovetail_submit.py index s3://lake/raw --to s3://lake/index
 """
 
 from dovetail.cli import main

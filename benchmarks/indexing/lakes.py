@@ -10,7 +10,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from dovetail.lake.listing import Root, TableFile, list_lake
+from dovetail.lake.listing import Root, TableFile
+from dovetail.lake.source import list_lake
 
 
 def tables_of(lake: Path) -> list[TableFile]:

@@ -22,7 +22,8 @@ import duckdb
 from reporting import emit, machine, markdown_table
 
 from dovetail.lake.formats import format_of
-from dovetail.lake.listing import Root, list_lake
+from dovetail.lake.listing import Root
+from dovetail.lake.source import list_lake
 
 _SHOWN_FAILURES = 10
 _A_QUERY = 40  # columns

@@ -104,8 +104,8 @@ def transformed(folder: Path) -> Iterator[Case]:
             if a in here[0] and b in here[1]
         }
         family = case.relative_to(folder).parts[0]
-        score = _score_of_pairs(mine, theirs, truth)
-        yield Case(family, (f"{family}/{case.name}",), case.name, _frames(source, target), score)
+        score = score_of_pairs(mine, theirs, truth)
+        yield Case(family, (f"{family}/{case.name}",), case.name, frames(source, target), score)
 
 
 def similar(folder: Path, with_ids: bool) -> Iterator[Case]:
@@ -117,8 +117,8 @@ def similar(folder: Path, with_ids: bool) -> Iterator[Case]:
             del left[next(iter(left))], right[next(iter(right))]
         family = case.relative_to(folder).parts[0]
         truth = set(zip(listed["id_l"], listed["id_r"], strict=True))
-        tables = _frames(left, right)
-        score = _score_of_pairs(*ids, truth)
+        tables = frames(left, right)
+        score = score_of_pairs(*ids, truth)
         yield Case(family + " with ids" * with_ids, (_data_set(case, folder),), case.name, tables, score)
 
 
@@ -175,7 +175,7 @@ def f1(score: Score) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def _score_of_pairs(
+def score_of_pairs(
     mine: list[str | None], theirs: list[str | None], truth: set[tuple[str | None, str | None]]
 ) -> Callable[[Candidate], Score]:
     def score(candidate: Candidate) -> Score:
@@ -203,7 +203,7 @@ def _files(left: Path, right: Path) -> Callable[[], tuple[InputTable, InputTable
     return lambda: (open_table(left), open_table(right))
 
 
-def _frames(left: Columns, right: Columns) -> Callable[[], tuple[InputTable, InputTable]]:
+def frames(left: Columns, right: Columns) -> Callable[[], tuple[InputTable, InputTable]]:
     return lambda: (open_table(left, "left"), open_table(right, "right"))
 
 

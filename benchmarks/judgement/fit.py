@@ -1,11 +1,12 @@
 """Fits the models of a join, and reports how right they are on databases and data sets they were not fitted on.
 
-    python benchmarks/judgement/fit.py MEASURED ... [--write] [--cases]
+    python benchmarks/judgement/fit.py MEASURED ... [--training MADE ...] [--write] [--cases]
 
 MEASURED are files of `measure.py`. One model chooses between the equal columns of two tables (`join_equal_rank`),
 another says how likely the chosen ones are right (`join_equal`). Joins by transformation or similarity have two of
 their own (`join_unequal_rank`, `join_unequal`). Groups (databases, data sets) are dealt into folds; a case is judged by
-models that were fitted without the folds of its groups. With --write, the models that are fitted on all cases are
+models that were fitted without the folds of its groups. Cases of --training are not judged, and always fitted on:
+they are made of other data. With --write, the models that are fitted on all cases are
 stored in the package.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -40,9 +41,10 @@ from dovetail.join.judge import (
 )
 
 FOLDS = 7
-RANK_PENALTY, ACCEPT_PENALTY = 0.003, 10.0  # set before any left-out score was seen; neither was searched for
-NOT_USED = ("near", "same_table")
-"""Features of a lake, which two tables do not have."""
+RANK_PENALTY, ACCEPT_PENALTY = 0.03, 30.0
+"""Chosen by left-out scores, of 0.003, 0.01, 0.03 and 0.1, and of 3, 10, 30 and 100."""
+NOT_USED = ("near", "same_table", "called", "called_of_numbers")
+"""Features of a lake, which two tables do not have; and what `reference_called` says better."""
 BINS = 10
 RESAMPLES = 1_000
 HARDLY_RIGHT = 0.1  # F1 of the best candidate, up to which "nothing joins" is right
@@ -67,8 +69,8 @@ class Judged(NamedTuple):
 class Judge:
     """Models of all kinds of candidates."""
 
-    def __init__(self, cases: list[MeasuredCase]) -> None:
-        self.fitters = [Fitter(cases, kind) for kind in KINDS]
+    def __init__(self, cases: list[MeasuredCase], training: Sequence[MeasuredCase] = ()) -> None:
+        self.fitters = [Fitter(cases, training, kind) for kind in KINDS]
 
     def judge(self, case: MeasuredCase) -> Judged:
         """As `join/compete.py` does: equal columns alone, if they are nearly certain; otherwise the likelier kind."""
@@ -76,36 +78,49 @@ class Judge:
         return equal if equal.chance >= CERTAIN or equal.chance >= unequal.chance else unequal
 
 
+class Part(NamedTuple):
+    """The candidates of one kind of a case, or some of them, as the models see them."""
+
+    ranked: Array  # their features for the ranking
+    columns: Sequence[Hashable]
+    rights: Array
+
+
 class Fitter:
     """Fits models for one kind of candidates that leave folds out, each once."""
 
-    def __init__(self, cases: list[MeasuredCase], kind: str) -> None:
+    def __init__(self, cases: list[MeasuredCase], training: Sequence[MeasuredCase], kind: str) -> None:
         self._kind = kind
-        self._cases = [part for part in (some_of(case, self._places(case)) for case in cases) if len(part.scores)]
+        of_kind = (some_of(case, self._places(case)) for case in (*cases, *training))
+        self._cases = [part for part in of_kind if len(part.scores)]
         groups = sorted({group for case in cases for group in case.groups})
         self._fold = {group: place % FOLDS for place, group in enumerate(groups)}
-        self._used = np.array([feature not in NOT_USED for feature in RANK_FEATURES])
+        used = np.array([feature not in NOT_USED for feature in RANK_FEATURES])
+        self._parts = [
+            [Part(rank_features(part.features, part.columns) * used, part.columns, rights(part)) for part in both]
+            for both in ((case, without_right(case)) for case in self._cases)
+        ]
         self.without = cache(self._fit)
 
     def _fit(self, left_out: frozenset[int]) -> tuple[Model, Model]:
-        chosen = [case for case in self._cases if not left_out & self._folds(case)]
-        decidable = [case for case in chosen if max(rights(case)) > HARDLY_RIGHT]
+        chosen = [place for place, case in enumerate(self._cases) if not left_out & self._folds(case)]
+        decidable = [place for place in chosen if max(self._parts[place][0].rights) > HARDLY_RIGHT]
+        parts = [self._parts[place][0] for place in decidable]
         weights = fit_choice(
-            np.concatenate([self._ranked(case) for case in decidable]),
-            np.concatenate([rights(case) for case in decidable]),
-            np.cumsum([0] + [len(case.scores) for case in decidable]),
-            shares(decidable),
+            np.concatenate([part.ranked for part in parts]),
+            np.concatenate([part.rights for part in parts]),
+            np.cumsum([0] + [len(part.rights) for part in parts]),
+            shares([self._cases[place] for place in decidable]),
             RANK_PENALTY,
         )
         rank = Model(f"{self._kind}_rank", RANK_FEATURES, 0.0, weights, np.zeros(len(weights)), {})
         rows, labels, row_weights = [], [], []
-        for case, share in zip(chosen, shares(chosen).tolist(), strict=True):
-            for part, weight in ((case, share), (without_right(case), WITHOUT_RIGHT * share)):
-                if len(part.scores):
-                    ranked = self._ranked(part)
-                    place = int(rank.log_odds(ranked).argmax())
-                    rows.append(accept_features(rank, ranked, part.columns)[place])
-                    labels.append(rights(part)[place])
+        for place, share in zip(chosen, shares([self._cases[place] for place in chosen]).tolist(), strict=True):
+            for part, weight in zip(self._parts[place], (share, WITHOUT_RIGHT * share), strict=True):
+                if len(part.rights):
+                    best = int(rank.log_odds(part.ranked).argmax())
+                    rows.append(accept_features(rank, part.ranked, part.columns)[best])
+                    labels.append(part.rights[best])
                     row_weights.append(weight)
         features, row_weights = np.array(rows), np.array(row_weights)
         intercept, weights = fit_logistic(
@@ -114,12 +129,8 @@ class Fitter:
         typical = np.average(features, axis=0, weights=row_weights)
         return rank, Model(self._kind, ACCEPT_FEATURES, intercept, weights, typical, {})
 
-    def _ranked(self, case: MeasuredCase) -> Array:
-        found: Array = rank_features(case.features, case.columns) * self._used
-        return found
-
     def _folds(self, case: MeasuredCase) -> set[int]:
-        return {self._fold[group] for group in case.groups}
+        return {self._fold[group] for group in case.groups if group in self._fold}
 
     def _places(self, case: MeasuredCase) -> Array:
         return np.flatnonzero(np.array([kind_of(method) == self._kind for method in case.by], bool))
@@ -235,15 +246,20 @@ def _reliability(told: Iterable[tuple[float, float]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", type=Path, nargs="+")
+    parser.add_argument("--training", type=Path, nargs="*", default=[], metavar="MADE")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--cases", action="store_true", help="print every case")
     options = parser.parse_args()
-    cases = [without_parts(case) for path in options.measured for case in read_measured(path).values()]
-    judge = Judge(cases)
+    cases, training = (
+        [without_parts(case) for path in paths for case in read_measured(path).values()]
+        for paths in (options.measured, options.training)
+    )
+    judge = Judge(cases, training)
     report(judge, cases, options.cases)
     if options.write:
+        data = sorted({case.family for case in (*cases, *training)})
         for model in (model for fitter in judge.fitters for model in fitter.without(frozenset())):
-            write_model(model, None, "fit.py", sorted({case.family for case in cases}), len(cases))
+            write_model(model, None, "fit.py", data, len(cases) + len(training))
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ from search import (
     Question,
     References,
     ask,
-    could_be_meant,
     how_right,
+    lists_my_names,
     questions,
     references_of,
     report,
@@ -40,6 +40,7 @@ from search import (
 import dovetail
 from dovetail._model import Model
 from dovetail._types import Array
+from dovetail.evidence.features import TEXT
 from dovetail.search import planner
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.features import FEATURES, Pairs
@@ -113,7 +114,7 @@ class Examples:
         evidence = [Evidence(segments, column) for column in table.columns]
         ranker = Ranker(self._lake, table, allowed, evidence, [1] * len(evidence))
         ranker.find()
-        return table, *ranker.counted(ranker.shortlist(self._model, _SHORTLIST))
+        return table, *ranker.counted(self._lake.table_of[ranker.promising(self._model)[:_SHORTLIST]])
 
     def _example(self, question: Question, outside: bool, known: References) -> Example:
         table, pairs, features = self._pairs(question.query, outside)
@@ -123,9 +124,10 @@ class Examples:
         told = zip(mine, tables, self._lake.names(pairs.theirs).to_pylist(), repeats, strict=True)
         right = np.array([how_right(known, question.query, *each) for each in told])
         is_text = np.array([column.is_text for column in table.columns], bool)[pairs.mine]
+        is_text &= self._lake.side(pairs.theirs, np.zeros(len(mine))).kind == TEXT
         sizes = np.array([column.size for column in table.columns])[pairs.mine]
-        meant = could_be_meant(is_text, pairs.joined > pairs.rows_here, pairs.keys / sizes, pairs.keys)
-        right[meant & (right == 0)] = np.nan
+        names = lists_my_names(is_text, pairs.joined > pairs.rows_here, pairs.keys / sizes, pairs.keys)
+        right[names & (right == 0)] = 1.0
         return Example(question.database, features, right)
 
 

@@ -1,12 +1,12 @@
 """Measures all candidates of all cases, for `fit.py`: what each method offers, its features, and how right it is.
 
-    python benchmarks/judgement/measure.py TRUTH MEASURED [--families NAME ...] [--pair-models FOLDER]
+    python benchmarks/judgement/measure.py TRUTH MEASURED [--lake LAKE] [--families NAME ...] [--pair-models FOLDER]
     python benchmarks/judgement/measure.py TRUTH MEASURED --names NEW
 
 TRUTH is a folder with `relational`, `transform_pairs` and `fuzzy_pairs`. MEASURED grows case by case, and cases that it
-has are not measured again. With --pair-models, similar texts are compared by models that were fitted without the data
-set (`fit_pairs.py --left-out`). With --names, the features of names are measured anew, and the others kept: a minute
-instead of half an hour.
+has are not measured again. With --lake, the cases are those that are made from a lake. With --pair-models, similar
+texts are compared by models that were fitted without the data set (`fit_pairs.py --left-out`). With --names, the
+features of names are measured anew, and the others kept: a minute instead of half an hour.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from pathlib import Path
 
 import numpy as np
 from cases import Case, all_cases, f1, fold_of_pairs
+from made_cases import made_cases
 
 from dovetail._deadline import Deadline
 from dovetail._model import read_model
 from dovetail._types import Array
 from dovetail.evidence.features import FEATURES
 from dovetail.evidence.two_tables import JOIN_FEATURES, TwoTables
-from dovetail.join.candidates import Candidates
+from dovetail.join.candidates import Candidate, Candidates
+from dovetail.join.compete import in_time
 from dovetail.similar import matching
 from dovetail.similar.matching import CHOSEN_FEATURES, PAIR_FEATURES
 
@@ -50,9 +52,10 @@ class MeasuredCase:
 def measure(case: Case) -> MeasuredCase:
     left, right = case.tables()
     candidates = Candidates(left, right, Deadline(SECONDS))
-    found, moments = [], [time.perf_counter()]
+    found: list[Candidate] = []
+    moments = [time.perf_counter()]
     for method in (candidates.equal, candidates.similar, candidates.transformed):
-        found += list(method())
+        found += in_time(method())
         moments.append(time.perf_counter())
     equal, similar, transformed = np.diff(moments).tolist()
     return MeasuredCase(
@@ -82,8 +85,8 @@ def use_pair_models(folder: Path, fold: int) -> None:
 def names_anew(case: Case, known: MeasuredCase) -> MeasuredCase:
     """The same with other features of names, as `join/candidates.py` and `join/measure_keys.py` have them."""
     facts = TwoTables(*case.tables())
-    features = np.zeros((len(known.features), len(JOIN_FEATURES)))
-    features[:, : len(FEATURES)] = known.features[:, : len(FEATURES)]
+    features = np.empty((len(known.features), len(JOIN_FEATURES)))
+    features[:] = known.features
     for place, (by, columns) in enumerate(zip(known.by, known.columns, strict=True)):
         left, right = facts.positions(columns)
         mine, theirs = (right, left) if known.source[place] else (left, right)
@@ -91,7 +94,7 @@ def names_anew(case: Case, known: MeasuredCase) -> MeasuredCase:
             said = facts.references(np.array(mine), np.array(theirs)).mean(axis=0)
         else:
             said = facts.references(np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))).max(axis=0)
-        features[place, len(FEATURES) :] = said
+        features[place, len(FEATURES) : len(FEATURES) + len(said)] = said
     return replace(known, features=features)
 
 
@@ -115,17 +118,19 @@ def main() -> None:
     parser.add_argument("--families", nargs="*", help="some of the families only")
     parser.add_argument("--pair-models", type=Path, metavar="FOLDER", help="made by fit_pairs.py --left-out")
     parser.add_argument("--names", type=Path, metavar="NEW", help="write the known cases with other features of names")
+    parser.add_argument("--lake", type=Path, help="measure the cases that are made from its tables")
     options = parser.parse_args()
     known = read_measured(options.measured)
+    cases = all_cases(options.truth) if options.lake is None else made_cases(options.lake, options.truth / "relational")
     if options.names:
         with options.names.open("wb") as file:
-            for case in all_cases(options.truth):
+            for case in cases:
                 if (case.family, case.name) in known:
                     pickle.dump(names_anew(case, known[case.family, case.name]), file)
         return
     folds = fold_of_pairs(options.truth / "fuzzy_pairs")
     with options.measured.open("ab") as file:
-        for case in all_cases(options.truth):
+        for case in cases:
             if (case.family, case.name) in known or (options.families and case.family not in options.families):
                 continue
             if options.pair_models:

@@ -17,17 +17,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dovetail.api.index import compact, index, remove
-    from dovetail.api.join import join, predicates
+    from dovetail.api.index import clean, compact, index, remove
+    from dovetail.api.join import join, join_on_spark, predicates
     from dovetail.api.lake import Lake, open, verify
+    from dovetail.api.union import union
     from dovetail.errors import DovetailError
     from dovetail.join.result import JoinResult
     from dovetail.transform.transformation import Transformation
+    from dovetail.union.append import UnionResult
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "JoinResult", "Lake", "Transformation", "compact", "index", "join", "open", "predicates", "remove",
-    "verify",
+    "DovetailError", "JoinResult", "Lake", "Transformation", "UnionResult", "clean", "compact", "index", "join",
+    "join_on_spark", "open", "predicates", "remove", "union", "verify",
 ]  # fmt: skip
 
 _MODULE_OF = {
@@ -35,12 +37,16 @@ _MODULE_OF = {
     "JoinResult": "join.result",
     "Lake": "api.lake",
     "Transformation": "transform.transformation",
+    "UnionResult": "union.append",
+    "clean": "api.index",
     "compact": "api.index",
     "index": "api.index",
     "join": "api.join",
+    "join_on_spark": "api.join",
     "open": "api.lake",
     "predicates": "api.join",
     "remove": "api.index",
+    "union": "api.union",
     "verify": "api.lake",
 }
 
@@ -54,7 +60,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """Keeps the function `join` from being replaced by the package of this name when that is imported."""
+    """Keeps the functions `join` and `union` from being replaced by the packages of these names."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _MODULE_OF and isinstance(value, ModuleType)):

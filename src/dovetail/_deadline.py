@@ -8,6 +8,10 @@ import time
 from typing import Any
 
 
+class OutOfTime(Exception):
+    """The time budget is used up in the middle of a step."""
+
+
 class Deadline:
     """Begins when it is made. Work looks at `is_over` between its steps."""
 
@@ -18,6 +22,11 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         return self._now() > self._ends
+
+    def check(self) -> None:
+        """Stop work that is of no use unless it is finished."""
+        if self.is_over:
+            raise OutOfTime
 
     @property
     def left(self) -> float:

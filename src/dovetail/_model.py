@@ -49,10 +49,12 @@ def load_model(name: str, features: tuple[str, ...], room: str = "evidence") -> 
     """The stored model of this name, for these features.
 
     In `evidence`: `join_equal_rank` and `join_equal`: which equal columns of two tables would a person join, and how
-    likely? `join_unequal_rank` and `join_unequal`: the same of transformations and similarity. `search`: how likely
-    would a person join a table that was found in a lake? `reference`: does the one column refer to the other,
-    given all other references? `inclusion` asks that of a pair alone, whatever else a column could refer to. In
-    `similar`: `pair_rank` and `pair`: which key does a value mean that is spelled differently, and how likely?
+    likely? `join_unequal_rank` and `join_unequal`: the same of transformations and similarity. `join_through`: the
+    same of values that tables of the lake relate. `search`: how likely would a person join a table that was found in a
+    lake? `reference`: does the one column refer to the other, given all other references?
+    `inclusion` asks that of a pair alone, whatever else a column could refer to. In `similar`: `pair_rank` and `pair`:
+    which key does a value mean that is spelled differently, and how likely? In `union`: `columns`: do two columns hold
+    the same attribute? `tables`: would a person append the one table to the other?
     """
     text = resources.files(f"dovetail.{room}").joinpath(f"{name}.json").read_text(encoding="utf-8")
     return read_model(name, features, text)

@@ -28,6 +28,7 @@ SETTINGS = (
     Setting("segment_mb", 128, 1, "megabytes of raw tables that one segment holds, about"),
     Setting("slice_mb", 64, 1, "megabytes above which one table is read in slices by several tasks"),
     Setting("memory_mb", 256, 1, "megabytes of distinct values that one task sorts in memory before it uses disk"),
+    Setting("merge_factor", 10, 2, "small segments of about the same size that are merged into one"),
     Setting(
         "super_key_bits", 128, 128, "bits of a row's super key, for keys of several columns", (128, 256, 512), True
     ),
@@ -54,6 +55,7 @@ class Settings:
     segment_mb: int = _BY_NAME["segment_mb"].default
     slice_mb: int = _BY_NAME["slice_mb"].default
     memory_mb: int = _BY_NAME["memory_mb"].default
+    merge_factor: int = _BY_NAME["merge_factor"].default
     super_key_bits: int | None = None
     super_key_xash: int | None = None
 

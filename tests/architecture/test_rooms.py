@@ -12,7 +12,7 @@ SOURCE = Path(dovetail.__file__).parent
 # From the lowest to the highest. Rooms on one line import nothing of each other.
 LEVELS = (
     ("errors", "_types", "_numba", "_interrupt"),
-    ("_compile", "_deadline", "_model", "_output", "_progress", "_text", "settings"),
+    ("_compile", "_deadline", "_model", "_objects", "_output", "_progress", "_text", "settings"),
     ("results",),
     ("_byte_kernels", "_search_kernels"),
     ("_spark", "normalise", "lake"),
@@ -27,7 +27,8 @@ LEVELS = (
     ("evidence",),
     ("through",),
     ("search",),
-    ("join", "graph"),
+    ("join", "graph", "union"),
+    ("augment",),
     ("api",),
     ("dovetail",),
     ("cli",),

@@ -78,6 +78,19 @@ def states(folder: Path) -> list[Path]:
     return [folder / f"state-{name}.csv" for name in tables]
 
 
+def unions(folder: Path) -> list[Path]:
+    """Two tables of the same kind, each with a column of its own; the second one is indexed."""
+    lake = folder / "unions"
+    if not lake.exists():
+        lake.mkdir()
+        names = ["Ada", "Alan", "Grace", "Edsger", "Barbara", "Donald"]
+        rows = [f"{name},{1900 + place},x{place}" for place, name in enumerate(names)]
+        (folder / "first.csv").write_text("\n".join(["name,born,mark", *rows]))
+        (lake / "second.csv").write_text("\n".join(["name,born,place", *(f"{row[:-2]}z{row}" for row in rows)]))
+        dovetail("index", lake, "--to", folder / "unions.idx", "--json")
+    return [folder / "first.csv", lake / "second.csv"]
+
+
 def after_a_transformation(folder: Path) -> Any:
     folder.mkdir()
     name, _ = two_files(folder)
@@ -122,12 +135,20 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail search": dovetail(
                 "search", "transport/flights.csv", "--on", "tailnum", "--index", index, "--json"
             ).json,
+            "dovetail search --target": dovetail(
+                "search", "geo/us-states.csv", "--on", "name", "--target", "capital_tz", "--index", index, "--json"
+            ).json,
             "dovetail search --by transform": after_a_transformation(folder / "pair"),
             "dovetail search --by semantic": dovetail(
                 "search", "geo/us-states.csv", "--by", "semantic", "--index", index, "--json"
             ).json,
+            "dovetail search --by through": dovetail(
+                "search", "geo/us-states.csv", "--on", "name", "--by", "through", "--index", index, "--json"
+            ).json,
             "dovetail join": joins(folder, index),
             "dovetail join --master": SparkJoin((("id", "a"),), "inner", 2, 3, 2, 2, 2, "out.parquet").report,
+            "dovetail union": dovetail("union", unions(folder)[0], "--index", folder / "unions.idx", "--json").json,
+            "dovetail union TABLE": dovetail("union", *unions(folder), "-o", folder / "union.csv", "--json").json,
             "dovetail map": dovetail(
                 "map",
                 "geo/us-states.csv",
@@ -167,7 +188,7 @@ def test_every_section_is_compared(answers):
 def all_keys(section: str) -> dict[str, str]:
     """The documented keys of a section, with those that it takes over from others."""
     stated = documented(section)
-    if section.startswith("dovetail search --by"):
+    if section.startswith("dovetail search --"):
         stated |= documented("dovetail search")
     if section == "dovetail search --by transform":
         programs = documented("dovetail join").items()

@@ -16,9 +16,11 @@ import pyspark
 import pytest
 
 import dovetail
+from dovetail import _objects
 from dovetail._spark.java import java_home
 from dovetail.errors import BuildFailed, NotAnIndex
 from dovetail.indexes.verify import verify_index
+from support.buckets import s3_server
 from support.contents import Contents, contents_of, leftovers
 from support.pipeline import without_spark
 from support.processes import dovetail as command
@@ -51,7 +53,7 @@ def history(lake: Path, to: Path, master: str | None = None) -> list[Contents]:
     seen.append(contents_of(to))
     dovetail.remove(to, "t1.csv", "t3.csv")
     done = dovetail.compact(to, master=master)
-    assert done.segments_after < done.segments_before
+    assert done.bytes_after < done.bytes_before
     seen.append(contents_of(to))
     (lake / "t9.csv").unlink()
     assert verify_index(to).problems == ()
@@ -113,9 +115,11 @@ SPARK = Path(pyspark.__file__).parent
 HIDING = """
 import io, os
 
+HIDDEN = tuple(os.environ["HIDDEN"].split(os.pathsep))
+
 def hiding(real):
     def look(path, *given, **named):
-        if isinstance(path, (str, os.PathLike)) and os.fspath(path).startswith(os.environ["HIDDEN"]):
+        if isinstance(path, (str, os.PathLike)) and str(path).startswith(HIDDEN):
             raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
         return real(path, *given, **named)
     return look
@@ -189,6 +193,76 @@ def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
     assert json.loads(written.read_text()) == dovetail.open(in_segments[1]).inds(integers=True).to_dicts()
     assert leftovers(in_segments[50]) == set()
+
+
+def in_its_own_folder(folder: Path, others: list[Path], variables: dict[str, str]) -> dict[str, str]:
+    """The environment of a machine that has a disk of its own, sees no other, and reaches the object store."""
+    folder.mkdir()
+    hiding = folder / "hiding"
+    hiding.mkdir()
+    (hiding / "sitecustomize.py").write_text(HIDING)
+    paths = os.pathsep.join([str(hiding), os.environ.get("PYTHONPATH", "")])
+    own = {"TMPDIR": str(folder), "DOVETAIL_CACHE": str(folder / "cache"), "PYTHONPATH": paths}
+    return {**variables, **own, "HIDDEN": os.pathsep.join(map(str, others))}
+
+
+@pytest.mark.full
+def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, monkeypatch):
+    """Lake and index behind a server; two workers and a driver whose folders none of the others sees."""
+    to, choices = (
+        "s3://bucket/index",
+        [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")],
+    )
+    here = tmp_path / "here"
+    with without_spark():
+        expected = history(lake, here)
+        dovetail.index(lake, tmp_path / "first", settings=SETTINGS)
+    dependencies = dovetail.open(tmp_path / "first").inds(integers=True, non_unique=True).to_dicts()
+    assert dependencies
+    machines = [tmp_path / name for name in ("one", "two", "driver")]
+    with s3_server("bucket", tmp_path / "server.log") as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
+        _objects.client.cache_clear()
+        raw = _objects.Objects("s3://bucket/raw")
+        for path in lake.iterdir():
+            raw.put(path.name, path.read_bytes())
+        one, two, driver = (
+            in_its_own_folder(machine, [other for other in [*machines, lake] if other != machine], variables)
+            for machine in machines
+        )
+        with cluster(tmp_path, one, two) as address:
+
+            def run(*arguments: object) -> None:
+                done = command(*arguments, "--master", address, env=environment(**driver), timeout=300)
+                assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
+                assert "not-to-be-seen" not in done.stdout + done.stderr
+
+            run("index", "s3://bucket/raw", "--to", to, *choices)
+            seen = [contents_of(to)]
+            run("inds", to, "--integers", "--non-unique", "-o", tmp_path / "inds.json")
+            raw.put("t9.csv", b"id\n1\n2\n")
+            run("index", "s3://bucket/raw", "--to", to)
+            seen.append(contents_of(to))
+            dovetail.remove(to, "t1.csv", "t3.csv")
+            run("compact", to)
+            seen.append(contents_of(to))
+        assert all(any((tmp_path / f"work{number}").iterdir()) for number in range(2)), "both workers have worked"
+        assert json.loads((tmp_path / "inds.json").read_text()) == dependencies
+        assert [alike(step) for step in seen] == [alike(step) for step in expected]
+        assert verify_index(to).problems == ()
+        stored = {entry.name: entry for entry in _objects.Objects(to).entries()}
+        assert not [name for name in stored if name.startswith("staging/")]
+        for name in stored:
+            assert b"not-to-be-seen" not in _objects.Objects(to).read(name), "no secret is stored"
+    _objects.client.cache_clear()
+
+
+def alike(contents: Contents) -> dict[str, object]:
+    """Without fingerprints: a file's has its time, an object's has its tag."""
+    own = {"fingerprint": ""}
+    return {name: {**found, "table": {**vars(found["table"]), **own}} for name, found in contents.items()}
 
 
 @pytest.mark.full

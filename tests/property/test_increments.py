@@ -11,21 +11,25 @@ import gzip
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from dovetail._storage.directory import open_snapshot
 from dovetail.api.lake import Lake
 from dovetail.errors import InputError
 from dovetail.indexes.verify import verify_index
 from dovetail.pipeline.maintain import compact, remove_tables
+from dovetail.pipeline.merging import plan_merges, sizes_of
 from support.contents import contents_of, leftovers
-from support.pipeline import index, without_spark
+from support.pipeline import SMALLEST, index, without_spark
 
 # So small that a few rows fill a segment, a table of some more is read in slices, and its tokens are spilled.
 MEGABYTE = 1_200
+SMALL = replace(SMALLEST, segment_mb=100, merge_factor=3)  # so that small segments of a few runs are merged
 WORDS = ["Zürich", "zürich ", "Bern", "x", "", "NA", "null", "a,b", 'say "hi"', "two\nlines", "ﬁn", "O'Neil"]
 NUMBERS = ["0", "1", "1.0", "007", "-3", "2.50", "12345678901234567890", "12345678901234567891", "1e5", "n/a"]
 DATES = ["2024-01-31", "2024-02-30", "31.01.2024", "1999-12-01"]
@@ -56,7 +60,7 @@ def quoted(value: str) -> str:
 def key_answers(lake: Lake, table: str) -> object:
     """What the table's first two columns find together, or the sentence where they have no row in common."""
     try:
-        return lake.search(table, on=["col 0", "col 1"], include_self=True).to_dicts()
+        return lake.search(table, on=["col 0", "col 1"], include_self=True, copies=True).to_dicts()
     except InputError as nothing:
         return str(nothing)
 
@@ -78,7 +82,7 @@ class Increments(RuleBasedStateMachine):
     def build(self, files):
         for name, content in files.items():
             self.write(name, content)
-        self.update()
+        self.update(small=False)
 
     @rule(name=names, content=tables())
     def write(self, name, content):
@@ -92,11 +96,13 @@ class Increments(RuleBasedStateMachine):
     def delete(self, name):
         (self.lake / name).unlink(missing_ok=True)
 
-    @rule()
-    def update(self):
+    @rule(small=st.booleans())
+    def update(self, small):
         with without_spark(MEGABYTE):
-            report = index(self.lake, self.index)
+            report = index(self.lake, self.index, settings=SMALL if small else SMALLEST)
         before, self.held = self.held, self.present()
+        if small and report.added + report.changed:
+            assert plan_merges(self.sizes(), SMALL.merge_factor, SMALL.segment_mb * MEGABYTE // 2) == []
         assert report.added == len(self.held.keys() - before.keys())
         assert report.removed == len(before.keys() - self.held.keys())
         both = self.held.keys() & before.keys()
@@ -119,6 +125,7 @@ class Increments(RuleBasedStateMachine):
             done = compact(self.index)
         assert done.segments_after <= done.segments_before
         assert Lake(self.index).info()["dead_tables"] == 0
+        assert plan_merges(self.sizes(), factor=2) == []
         self.dirty = True
 
     @precondition(lambda self: self.dirty)
@@ -150,6 +157,9 @@ class Increments(RuleBasedStateMachine):
         assert leftovers(self.index) == set()
         shutil.rmtree(copy)
         shutil.rmtree(fresh)
+
+    def sizes(self) -> dict[str, int]:
+        return sizes_of(open_snapshot(self.index).segments)
 
     def present(self) -> dict[str, tuple[bytes, int]]:
         files = (path for path in self.lake.rglob("*") if path.is_file())

@@ -84,12 +84,12 @@ def test_equals_brute_force_and_the_join_keeps_the_promise(
             lake.search(data, on=on)
         return
     truth = brute_force(lake, mine, len(on))
-    hits = lake.search(data, on=on, k=k)
+    hits = lake.search(data, on=on, k=k, copies=True)
     assert hits.exact
     assert answers(hits) == truth[:k]
     contained = [hit for hit in truth if Fraction(hit[2], len(mine)) >= Fraction(share)]
-    assert answers(lake.search(data, on=on, threshold=share)) == contained
-    assert answers(lake.search(data, on=on, min_overlap=2)) == [hit for hit in truth if hit[2] >= 2][:10]
+    assert answers(lake.search(data, on=on, threshold=share, copies=True)) == contained
+    assert answers(lake.search(data, on=on, min_overlap=2, copies=True)) == [hit for hit in truth if hit[2] >= 2][:10]
     for hit in hits:
         assert hit.query_size == len(mine)
         pairs = list(zip(hit.on, hit.columns, strict=True))

@@ -58,9 +58,12 @@ def test_equals_brute_force(tmp_path_factory, tables, query, k, share, megabyte)
         return
     assert tokens == {normalise_value(value, column.type) for value in query} - {None}
     truth = brute_force(lake, tokens)
-    assert answers(lake.search(query, on="values", k=k)) == truth[:k]
+    assert answers(lake.search(query, on="values", k=k, copies=True)) == truth[:k]
     contained = [hit for hit in truth if Fraction(hit[2], len(tokens)) >= Fraction(share)]
-    assert answers(lake.search(query, on="values", threshold=share)) == contained
+    assert answers(lake.search(query, on="values", threshold=share, copies=True)) == contained
+    folded = lake.search(query, on="values", threshold=share)
+    opened = [(table, hit.columns[0]) for hit in folded for table in (hit.table, *hit.copies)]
+    assert sorted(opened) == sorted((table, column) for table, column, _ in contained), "near-copies are not lost"
 
 
 @settings(max_examples=15)
@@ -72,7 +75,7 @@ def test_the_join_has_the_rows_that_search_promised(tmp_path_factory, tables, mi
     lake = Lake(folder / "idx")
     data = {"key": [a for a, _ in mine], "other": [b for _, b in mine]}
     column = open_table(data, segments=lake.segments).columns[0]
-    for hit in lake.search(data, on="key", k=20) if column.size else []:
+    for hit in lake.search(data, on="key", k=20, copies=True) if column.size else []:
         inner = lake.join(data, hit.table, on=("key", hit.columns[0]), how="inner")
         assert inner.table.num_rows == hit.joined_rows
         assert (inner.matched_left, inner.matched_right) == (hit.matched_rows, hit.matched_table_rows)

@@ -129,9 +129,9 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, sim
         kept = [(-n, -len(near), table) for table, (n, near) in truth.items() if n >= rows and n]
         return [(table, -n) for n, _, table in sorted(kept)]
 
-    everything = lake.search(query, by="semantic", min_similarity=similarity, threshold=share)
+    everything = lake.search(query, by="semantic", min_similarity=similarity, threshold=share, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
-    best = lake.search(query, by="semantic", min_similarity=similarity, k=k)
+    best = lake.search(query, by="semantic", min_similarity=similarity, k=k, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in best] == ordered(1)[:k]
     for hit in best:
         near = truth[hit.table][1]

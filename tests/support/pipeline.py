@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from dovetail.settings import MB, Settings
 
 Worker = Callable[[str], contextlib.AbstractContextManager[None]]
 SMALLEST = Settings(segment_mb=1, slice_mb=1, memory_mb=1)
+UNMERGED = replace(SMALLEST, merge_factor=1_000_000)
 
 
 @contextlib.contextmanager
@@ -50,10 +51,7 @@ class FakeEngine:
             return [look(), look()]
 
 
-def _run_tasks(
-    engine: FakeEngine, folder: Path, work: Callable[[Any], Any], described: list[Any], *_: Any
-) -> list[Any]:
-    folder.mkdir(parents=True)
+def _run_tasks(engine: FakeEngine, folder: str, work: Callable[[Any], Any], described: list[Any], *_: Any) -> list[Any]:
     with engine.worker("task"):
         return [json.loads(json.dumps(_answer(work, json.loads(json.dumps(task))))) for task in described]
 
@@ -69,6 +67,6 @@ class WorkerDied(BaseException):
     """Raised by a test inside a task: as if the task had ended its worker."""
 
 
-def index(lake: Path, to: Path, **options: Any) -> Report:
+def index(lake: Path, to: str | Path, **options: Any) -> Report:
     """Index with the smallest settings, whatever gets lost."""
     return index_lake(Request(str(lake), to, **{"settings": SMALLEST, "allow_drop": True} | options))

@@ -7,217 +7,255 @@ my-index/
   staging/             what a running build has read of big tables; empty at rest
   writer.lock          held by the one writer, released by the system when its process ends
   decisions.json       what people decided, see `catalog/decisions.py`; belongs to no generation, never removed
+
+In an object store nothing is locked. Which writer goes on is decided by who creates the next manifest, and what a
+reader may still need is kept for a time: old generations, and segments that another writer may be about to commit.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
-import shutil
+import secrets
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
+from dovetail._objects import StoredObject
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.marker import is_draft, mark_as_index, require_index
-from dovetail._storage.sealed import create_whole, seal, unseal
+from dovetail._storage.sealed import seal, unseal
 from dovetail._storage.segment import Segment, SegmentRef, is_segment_id
+from dovetail._storage.store import Address, LocalStore, Store, open_store
 from dovetail.errors import BuildFailed, IndexDamaged, InputError, NotAnIndex, WriterConflict
 
 _MANIFEST = re.compile(r"manifest-(\d+)\.json")
-_LOCK, _SEGMENTS, _STAGING = "writer.lock", "segments", "staging"
+SEGMENTS, QUESTIONS, _STAGING = "segments", "questions", "staging"
 # Failures of the place we write to: trying again cannot help, and the user can mend it.
 TARGET_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-# A file system without locks, as some network ones are.
-_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+# Seconds after which what no manifest names is of no writer that is at work: a batch takes minutes, a day is safe.
+_UNFINISHED = 86_400
+_FETCHES = 16  # descriptions of segments at the same time; arbitrary, an object store answers each in some 0.02 s
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """One generation. Its segments open their files when asked, and hold the generation until then."""
 
-    path: Path
+    store: Store
     manifest: Manifest
     segments: tuple[Segment, ...]
 
 
-class _Hold:
-    """A shared lock on a manifest: while it lives, no writer removes this generation.
+@dataclass
+class Cleaned:
+    """What a writer has removed: generations that nobody can ask for any more, and segments of none of the others."""
 
-    One descriptor for an open index, however many segments it has. The system releases it with the process.
-    """
-
-    def __init__(self, manifest: Path) -> None:
-        self._descriptor = os.open(manifest, os.O_RDONLY)
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_SH)  # a writer has it only for the moment of removing the file
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
-        manifest.stat()  # removed between opening and locking: FileNotFoundError
-
-    def __del__(self) -> None:
-        if hasattr(self, "_descriptor"):
-            os.close(self._descriptor)
+    generations: int = 0
+    segments: int = 0
+    bytes: int = 0
 
 
-def open_snapshot(path: Path) -> Snapshot:
+def open_snapshot(address: Address) -> Snapshot:
     """The newest generation. A writer may replace it meanwhile: then the still newer one is opened."""
-    while True:
-        generation = _require_generation(path)
-        try:
-            hold = _Hold(path / _manifest_name(generation))
-            manifest = _read_manifest(path, generation)
-            return Snapshot(path, manifest, _segments(path, manifest, hold))
-        except FileNotFoundError as error:
-            if _newest_generation(path) == generation:
-                raise IndexDamaged(f"{path} is damaged: {_manifest_name(generation)} cannot be read.") from error
+    store = open_store(address)
+    with _reachable(store):
+        while True:
+            generation = _require_generation(store)
+            try:
+                hold = store.hold(_manifest_name(generation))
+                manifest = _read_manifest(store, generation)
+                return Snapshot(store, manifest, _segments(store, manifest, hold))
+            except FileNotFoundError as error:
+                if _newest_generation(store) == generation:
+                    name = _manifest_name(generation)
+                    raise IndexDamaged(f"{store.address} is damaged: {name} cannot be read.") from error
 
 
-def open_segment(path: Path, ref: SegmentRef) -> Segment:
-    """A segment of the index at `path`, which nobody may write to meanwhile."""
-    return Segment(path / _SEGMENTS, ref)
+def open_segment(index: Address, ref: SegmentRef) -> Segment:
+    """A segment of an index, which nobody may write to meanwhile."""
+    return Segment(open_store(index).sub(SEGMENTS), ref)
 
 
-def newest_manifest(path: Path) -> Manifest:
-    return _read_manifest(path, _require_generation(path))
+def newest_manifest(index: Address) -> Manifest:
+    store = open_store(index)
+    return _read_manifest(store, _require_generation(store))
 
 
 class IndexWriter:
     """The one writer of an index: sees the newest generation, writes segments beside it and commits the next."""
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path = path
+    def __init__(self, store: Store, manifest: Manifest, keep_hours: float) -> None:
+        self.store = store
         self.manifest = manifest
-        self.segments = path / _SEGMENTS
-        self.staging = path / _STAGING
+        self.cleaned = Cleaned()
+        self._keep_seconds = keep_hours * 3600
+        run = _STAGING if store.is_local else f"{_STAGING}/{secrets.token_hex(8)}"  # of one writer among others
+        self.shared = store.sub(run)
+        """What a running build sets aside, for its driver and its workers."""
 
     def open_segments(self, manifest: Manifest) -> tuple[Segment, ...]:
         """The segments of a manifest, committed or not. They need no hold: only this writer could remove them."""
-        return _segments(self.path, manifest)
+        return _segments(self.store, manifest)
 
     def snapshot(self) -> Snapshot:
         """The newest generation."""
-        return Snapshot(self.path, self.manifest, self.open_segments(self.manifest))
+        return Snapshot(self.store, self.manifest, self.open_segments(self.manifest))
 
     def commit(self, manifest: Manifest) -> None:
         """Make `manifest` the newest generation, wholly or not at all."""
         try:
-            create_whole(self.path / _manifest_name(manifest.generation), seal(manifest.to_json()))
+            self.store.put_if_absent(_manifest_name(manifest.generation), seal(manifest.to_json()))
         except FileExistsError:
             raise WriterConflict(
                 f"Another writer has committed generation {manifest.generation} meanwhile. Run the command again."
             ) from None
         self.manifest = manifest
 
-    def clean_segments(self) -> None:
+    def clean_segments(self, opening: bool = False) -> None:
         """Remove what nobody can ask for any more: old generations without a reader, drafts, and their segments."""
-        if _newest_generation(self.path) > self.manifest.generation:
+        files = {entry.name: entry for entry in self.store.entries(deep=False)}
+        written = {int(match[1]): files[name].modified for name in files if (match := _MANIFEST.fullmatch(name))}
+        if max(written, default=0) > self.manifest.generation:
             return  # another writer has moved on, or an interrupt came right after our commit
         needed = {ref.id for ref in self.manifest.segments}
-        for file in self.path.iterdir():
-            match = _MANIFEST.fullmatch(file.name)
-            if match and int(match[1]) < self.manifest.generation:
-                needed |= _remove_unless_held(file)
-            elif is_draft(file.name) or (file.name.startswith("manifest-") and not match):
-                file.unlink()
-        for folder in self.segments.iterdir():
-            if is_segment_id(folder.name) and folder.name not in needed:
-                _remove(folder)
+        removed: set[str] = set()
+        for generation in sorted(written)[:-1]:
+            name = _manifest_name(generation)
+            replaced = min(when for other, when in written.items() if other > generation)
+            ids = set() if self.store.is_local else _segments_named(self.store, name)
+            if time.time() - replaced >= self._keep_seconds and self.store.delete_unless_held(name):
+                self.cleaned.generations += 1
+                removed |= ids
+            else:
+                needed |= ids or _segments_named(self.store, name)
+        drafts = [n for n in files if is_draft(n) or (n.startswith("manifest-") and not _MANIFEST.fullmatch(n))]
+        self.store.delete(drafts)
+        if self.store.is_local or removed or opening:
+            self._remove_segments(needed, removed)
+
+    def _remove_segments(self, needed: set[str], removed: set[str]) -> None:
+        """Remove segments that are not needed: in an object store the old ones only, another writer may work there."""
+        for id, files in _segment_files(self.store, needed).items():
+            unfinished = time.time() - max((file.modified for file in files), default=0.0) < _UNFINISHED
+            if self.store.is_local or id in removed or not unfinished:
+                self.store.delete([f"{SEGMENTS}/{id}"] if self.store.is_local else [file.name for file in files])
+                self.cleaned.segments += 1
+                self.cleaned.bytes += sum(file.bytes for file in files)
 
     def clean_staging(self) -> None:
-        """Remove what a build has set aside, its own or one that was killed."""
-        _remove(self.staging)
+        """Remove what a build has set aside, its own or one that was killed; in an object store, what is old, too."""
+        if self.store.is_local:
+            self.store.delete([_STAGING])
+            return
+        own, old = self.shared.absolute.removeprefix(f"{self.store.absolute}/"), time.time() - _UNFINISHED
+        found = (entry for folder in (_STAGING, QUESTIONS) for entry in self.store.entries(folder))
+        self.store.delete(e.name for e in found if e.name.startswith(f"{own}/") or e.modified < old)
 
 
 @contextlib.contextmanager
-def open_writer(path: Path, create: bool = False) -> Iterator[IndexWriter]:
-    """The one writer of the index at `path`; with `create`, an absent or empty folder becomes an index."""
-    try:
-        if create:
-            mark_as_index(path)
-        else:
-            _require_generation(path)
-        (path / _SEGMENTS).mkdir(exist_ok=True)
-        lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise InputError(f"Cannot write to {path}: {error.strerror}.") from error
-    try:
+def open_writer(address: Address, create: bool = False, keep_hours: float | None = None) -> Iterator[IndexWriter]:
+    """The one writer of an index; with `create`, an absent or empty folder becomes one.
+
+    A generation is kept for `keep_hours` after the next one has come, by default as long as the store needs.
+    """
+    store = open_store(address)
+    with contextlib.ExitStack() as working:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WriterConflict(
-                f"Another process is writing to {path}. Wait until it has finished, then run the command again."
-            ) from None
-        generation = _newest_generation(path)
-        manifest = _read_manifest(path, generation) if generation else Manifest(0)
-        # Workers may have another working folder than the driver.
-        writer = IndexWriter(path.absolute(), manifest)
-        writer.clean_segments()
-        writer.clean_staging()
+            if create:
+                mark_as_index(store)
+            else:
+                _require_generation(store)
+            if isinstance(store, LocalStore):
+                (store.path / SEGMENTS).mkdir(exist_ok=True)
+            working.enter_context(store.writing())
+        except OSError as error:
+            raise InputError(f"Cannot write to {store.address}: {error.strerror}.") from error
         try:
-            yield writer
-        finally:
-            writer.clean_segments()
+            generation = _newest_generation(store)
+            manifest = _read_manifest(store, generation) if generation else Manifest(0)
+            writer = IndexWriter(store, manifest, store.keep_hours if keep_hours is None else keep_hours)
+            writer.clean_segments(opening=True)
             writer.clean_staging()
-    except OSError as error:
-        if error.errno in TARGET_FAILURES:
-            reason = os.strerror(error.errno)  # Arrow's own sentence is long
-            raise BuildFailed(f"Cannot write to {path}: {reason}. What was committed stays.") from error
+            try:
+                yield writer
+            finally:
+                writer.clean_segments()
+                writer.clean_staging()
+        except OSError as error:
+            if error.errno in TARGET_FAILURES or not store.is_local:
+                # Arrow's own sentence is long.
+                reason = os.strerror(error.errno or 0) if store.is_local else error.strerror
+                raise BuildFailed(f"Cannot write to {store.address}: {reason}. What was committed stays.") from error
+            raise
+
+
+@contextlib.contextmanager
+def _reachable(store: Store) -> Iterator[None]:
+    """Turns what an object store says into a sentence."""
+    try:
+        yield
+    except FileNotFoundError:
         raise
-    finally:
-        os.close(lock)
+    except OSError as error:
+        if store.is_local:
+            raise
+        raise InputError(f"Cannot read {error.filename}: {error.strerror}.") from error
 
 
-def _segments(path: Path, manifest: Manifest, hold: _Hold | None = None) -> tuple[Segment, ...]:
-    return tuple(Segment(path / _SEGMENTS, ref, hold) for ref in manifest.segments)
+def _segments(store: Store, manifest: Manifest, hold: object = None) -> tuple[Segment, ...]:
+    folder = store.sub(SEGMENTS)
+    segments = tuple(Segment(folder, ref, hold) for ref in manifest.segments)
+    if not store.is_local:
+        with ThreadPoolExecutor(_FETCHES) as threads:  # one after the other, each would wait for an answer
+            list(threads.map(Segment.describe, segments))
+    return segments
 
 
 def _manifest_name(generation: int) -> str:
     return f"manifest-{generation}.json"
 
 
-def _newest_generation(path: Path) -> int:
+def _newest_generation(store: Store) -> int:
     """0 where there is none."""
-    matches = (_MANIFEST.fullmatch(entry.name) for entry in path.iterdir())
+    matches = (_MANIFEST.fullmatch(entry.name) for entry in store.entries(deep=False))
     return max((int(match[1]) for match in matches if match), default=0)
 
 
-def _require_generation(path: Path) -> int:
-    require_index(path)
-    generation = _newest_generation(path)
+def _require_generation(store: Store) -> int:
+    require_index(store)
+    generation = _newest_generation(store)
     if generation == 0:
         raise NotAnIndex(
-            f"{path} is an index without tables: its first build did not finish. "
-            f"Run `dovetail index LAKE --to {path}` again."
+            f"{store.address} is an index without tables: its first build did not finish. "
+            f"Run `dovetail index LAKE --to {store.address}` again."
         )
     return generation
 
 
-def _read_manifest(path: Path, generation: int) -> Manifest:
+def _read_manifest(store: Store, generation: int) -> Manifest:
     name = _manifest_name(generation)
-    manifest = Manifest.from_json(unseal((path / name).read_bytes(), name))
+    manifest = Manifest.from_json(unseal(store.read(name), name))
     if manifest.generation != generation:
         raise IndexDamaged(f"{name} is damaged: it holds generation {manifest.generation}.")
     return manifest
 
 
-def _remove_unless_held(file: Path) -> set[str]:
-    """Remove an old manifest, unless a reader holds it: then the ids of its segments, which are still needed."""
-    descriptor = os.open(file, os.O_RDWR)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        file.unlink()
-        return set()
-    except BlockingIOError:
-        return {ref["id"] for ref in unseal(file.read_bytes(), file.name)["segments"]}
-    finally:
-        os.close(descriptor)
+def _segments_named(store: Store, manifest: str) -> set[str]:
+    return {ref["id"] for ref in unseal(store.read(manifest), manifest)["segments"]}
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder. A worker of a killed run may still be writing into it: the next writer removes the rest."""
-    shutil.rmtree(folder, ignore_errors=True)
+def _segment_files(store: Store, without: set[str]) -> dict[str, list[StoredObject]]:
+    """The files of every segment but these, by its id."""
+    if isinstance(store, LocalStore):
+        ids = (path.name for path in (store.path / SEGMENTS).iterdir() if is_segment_id(path.name))
+        return {id: list(store.entries(f"{SEGMENTS}/{id}")) for id in ids if id not in without}
+    found: dict[str, list[StoredObject]] = {}
+    for entry in store.entries(SEGMENTS):
+        id = entry.name.split("/")[1]
+        if is_segment_id(id) and id not in without:
+            found.setdefault(id, []).append(entry)
+    return found

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from dovetail._storage.sealed import REBUILD, create_whole, seal, unseal
+from dovetail._storage.sealed import REBUILD, seal, unseal
+from dovetail._storage.store import LocalStore, Store
 from dovetail.errors import FormatMismatch, IndexDamaged, InputError, NotAnIndex
 
 MARKER = "dovetail-index.json"
@@ -30,37 +32,45 @@ def index_around(path: Path) -> Path | None:
     return next((folder for folder in (path, *path.parents) if is_index(folder)), None)
 
 
-def require_index(path: Path) -> None:
-    """Raises where `path` is not an index of this version."""
+def require_index(store: Store) -> None:
+    """Raises where the store does not hold an index of this version."""
     try:
-        written = (path / MARKER).read_bytes()
+        written = store.read(MARKER)
     except (FileNotFoundError, NotADirectoryError):
-        _refuse_format_1(path)
-        raise NotAnIndex(f"{path} is not an index. Make one with `dovetail index LAKE --to {path}`.") from None
+        _refuse_format_1(store)
+        raise NotAnIndex(
+            f"{store.address} is not an index. Make one with `dovetail index LAKE --to {store.address}`."
+        ) from None
     body = unseal(written, MARKER)
     if body.get("format") != FORMAT:
         raise IndexDamaged(f"{MARKER} is damaged: it does not describe an index.")
     if body["version"] != FORMAT_VERSION:
-        raise _other_version(path, body["version"])
+        raise _other_version(store, body["version"])
 
 
-def mark_as_index(path: Path) -> None:
-    """Make an index of a folder that is absent, empty or already one; raises for any other."""
-    if path.is_file():
-        raise InputError(f"{path} is a file; the index needs a folder.")
-    if is_index(path):
-        require_index(path)
+def mark_as_index(store: Store) -> None:
+    """Make an index of a place that is absent, empty or already one; raises for any other."""
+    if isinstance(store, LocalStore) and store.path.is_file():
+        raise InputError(f"{store.address} is a file; the index needs a folder.")
+    with contextlib.suppress(NotAnIndex):
+        require_index(store)
         return
-    if path.is_dir():
-        _refuse_format_1(path)
-        for entry in path.iterdir():
-            if not is_draft(entry.name):
-                raise InputError(
-                    f"{path} is not an index and not empty (it holds {entry.name}); choose an empty or new folder."
-                )
-    path.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):  # another writer was faster; the lock decides between the two
-        create_whole(path / MARKER, seal({"format": FORMAT, "version": FORMAT_VERSION}))
+    other = next((name for name in _names(store) if not is_draft(name)), None)
+    if other is not None:
+        raise InputError(
+            f"{store.address} is not an index and not empty (it holds {other}); choose an empty or new folder."
+        )
+    if isinstance(store, LocalStore):
+        store.path.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):  # another writer was faster; who commits decides between the two
+        store.put_if_absent(MARKER, seal({"format": FORMAT, "version": FORMAT_VERSION}))
+
+
+def _names(store: Store) -> Iterator[str]:
+    """What is in the store: files, and folders, which an object store has only for what is in them."""
+    if not isinstance(store, LocalStore):
+        return (entry.name.partition("/")[0] for entry in store.entries())
+    return (path.name for path in store.path.iterdir()) if store.path.exists() else iter(())
 
 
 def is_draft(name: str) -> bool:
@@ -68,13 +78,17 @@ def is_draft(name: str) -> bool:
     return name.startswith(f"{MARKER}.")
 
 
-def _refuse_format_1(path: Path) -> None:
+def _refuse_format_1(store: Store) -> None:
     """Indexes of format 1 have no marker. Refused by name, so that nobody wonders where the index has gone."""
-    for manifest in path.glob("manifest-*.json") if (path / "segments").is_dir() else ():
+    if not isinstance(store, LocalStore) or not (store.path / "segments").is_dir():
+        return
+    for manifest in store.path.glob("manifest-*.json"):
         with contextlib.suppress(ValueError, KeyError, TypeError):  # somebody else's file that is only called so
             if json.loads(manifest.read_bytes())["body"]["format"] == 1:
-                raise _other_version(path, 1)
+                raise _other_version(store, 1)
 
 
-def _other_version(path: Path, version: int) -> FormatMismatch:
-    return FormatMismatch(f"{path} has index format {version}; this Dovetail reads format {FORMAT_VERSION}. {REBUILD}")
+def _other_version(store: Store, version: int) -> FormatMismatch:
+    return FormatMismatch(
+        f"{store.address} has index format {version}; this Dovetail reads format {FORMAT_VERSION}. {REBUILD}"
+    )

@@ -13,12 +13,13 @@ import functools
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dovetail._storage.pack import SUFFIX, Pack, PackWriter
 from dovetail._storage.sealed import REBUILD, checksum_of, seal, sync_folder, unseal, write_durably
+from dovetail._storage.store import Address, open_store
 from dovetail.errors import FormatMismatch, IndexDamaged
 
 SEGMENT_VERSION = 1
@@ -31,12 +32,16 @@ def is_segment_id(name: str) -> bool:
 
 @dataclass(frozen=True)
 class SegmentRef:
-    """How a manifest names a segment: its id, what makes it unmistakable, and which of its tables are dead."""
+    """How a manifest names a segment: its id, what makes it unmistakable, and which of its tables are dead.
+
+    `totals` are those of its live tables; empty until the segment is committed, and wherever `dead` has changed since.
+    """
 
     id: str
     checksum: str
     tables: int
     dead: tuple[int, ...] = ()
+    totals: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "dead": list(self.dead)}
@@ -85,11 +90,15 @@ class Segment:
     `hold` is what keeps a writer from removing the files meanwhile; it lives as long as this does.
     """
 
-    def __init__(self, segments: Path, ref: SegmentRef, hold: object = None) -> None:
+    def __init__(self, segments: Address, ref: SegmentRef, hold: object = None) -> None:
         self.ref = ref
-        self._folder = segments / ref.id
+        self._store = open_store(segments)
         self._hold = hold
         self._packs: dict[str, Pack] = {}
+
+    def describe(self) -> None:
+        """Read the description now; whoever asks for it later need not wait."""
+        _ = self._description
 
     @property
     def counts(self) -> dict[str, int]:
@@ -107,7 +116,8 @@ class Segment:
             if name not in self.parts:
                 raise FormatMismatch(f"Segment {self.ref.id} has no {name}: another Dovetail wrote it. {REBUILD}")
             with self._missing_is_damage(name + SUFFIX):
-                self._packs[name] = Pack(self._folder / (name + SUFFIX), name, self.parts[name]["version"])
+                path = self._store.local_file(self._name(name + SUFFIX), functools.partial(self._is_whole, name))
+                self._packs[name] = Pack(path, name, self.parts[name]["version"])
         return self._packs[name]
 
     def damage(self) -> list[str]:
@@ -124,7 +134,8 @@ class Segment:
     @functools.cached_property
     def _description(self) -> dict[str, Any]:
         with self._missing_is_damage(_DESCRIPTION):
-            data = (self._folder / _DESCRIPTION).read_bytes()
+            path = self._store.local_file(self._name(_DESCRIPTION), self._is_described)
+            data = path.read_bytes()
         if checksum_of(data) != self.ref.checksum:
             raise IndexDamaged(f"{self.ref.id}/{_DESCRIPTION} is damaged: it is not the one that the manifest names.")
         description = unseal(data, f"{self.ref.id}/{_DESCRIPTION}")
@@ -134,6 +145,17 @@ class Segment:
                 f"{SEGMENT_VERSION}. {REBUILD}"
             )
         return description
+
+    def _name(self, file: str) -> str:
+        return f"{self.ref.id}/{file}"
+
+    def _is_described(self, path: Path) -> bool:
+        return checksum_of(path.read_bytes()) == self.ref.checksum
+
+    def _is_whole(self, name: str, path: Path) -> bool:
+        """Whether a pack that was fetched is the one that the description names."""
+        pack = Pack(path, name, self.parts[name]["version"])
+        return pack.is_whole() and f"{pack.checksum:016x}" == self.parts[name]["checksum"]
 
     @contextlib.contextmanager
     def _missing_is_damage(self, name: str) -> Iterator[None]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
+from dovetail._storage.store import Address
 from dovetail.catalog.decisions import NEVER, Decision, Decisions, forget_decision, keep_decision, read_decisions
 from dovetail.errors import InputError, UnknownName
 from dovetail.indexes.open_segment import OpenSegment, find_table
@@ -15,7 +15,7 @@ from dovetail.tables.input_table import lake_table
 
 
 def decide(
-    index: Path, segments: Sequence[OpenSegment], left: str, right: str, on: Names, verdict: str, note: str
+    index: Address, segments: Sequence[OpenSegment], left: str, right: str, on: Names, verdict: str, note: str
 ) -> Decision:
     """Keep a decision about columns that both tables have."""
     mine, theirs = (lake_table(*find_table(segments, name, "The index has no table")) for name in (left, right))
@@ -27,7 +27,7 @@ def decide(
     return keep_decision(index, _decision(left, right, pairs, verdict, note))
 
 
-def forget(index: Path, left: str, right: str, on: Names) -> Decision:
+def forget(index: Address, left: str, right: str, on: Names) -> Decision:
     """Forget a decision. Its tables need not exist any more, so names are compared with those of the decisions."""
     between = Decisions(read_decisions(index)).between(left, right)
     kept = [*between.accepted, *between.rejected]
@@ -40,7 +40,7 @@ def forget(index: Path, left: str, right: str, on: Names) -> Decision:
     return found
 
 
-def listed(index: Path, segments: Sequence[OpenSegment]) -> Rows[Decision]:
+def listed(index: Address, segments: Sequence[OpenSegment]) -> Rows[Decision]:
     """All decisions, the latest first, each with what the index does not have."""
     kept = read_decisions(index)
     known = dict(_columns_of(segments, {table for each in kept for table in (each.left_table, each.right_table)}))

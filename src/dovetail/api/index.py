@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
+    from dovetail._storage.directory import Cleaned
     from dovetail.pipeline.maintain import Compaction
     from dovetail.pipeline.report import Report
 
 
 def index(
-    lake: str | Path,
-    to: str | Path,
+    lake: str | Path | None = None,
+    to: str | Path | None = None,
     *,
+    dataframes: Mapping[str, DataFrame] | None = None,
     tables: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     dialects: Mapping[str, str] | None = None,
@@ -28,21 +30,34 @@ def index(
     conf: Mapping[str, str] | None = None,
     embedder: str | None = None,
     abbreviations: str | Path | None = None,
+    keep_hours: float | None = None,
 ) -> Report:
-    """Index the tables of `lake` (a folder, a glob or a file) into the folder `to`, or bring that index up to date.
+    """Index the tables of `lake` (a folder, a glob, a file or an address such as `s3://bucket/folder`) into the index
+    `to` (a folder or an address), or bring that index up to date.
+
+    Without `lake`, `tables` are those of Spark's catalogs (`["sales.*", "crm.customers"]`), or `dataframes` has Spark
+    DataFrames by the names that they are to have.
 
     Runs in the Spark session `spark` or else in the active one, and leaves it as it was. If there is none, one is
     started on `master` (by default all cores of this machine) with the Spark settings `conf`, and stopped at the end.
     Returns a report: what the index holds now, what this run read, and which files were skipped and why.
     """
     from dovetail._spark.session import SparkRequest
+    from dovetail.errors import InputError
+    from dovetail.lake.listing import CATALOG, DATAFRAMES
     from dovetail.pipeline.run import Request, index_lake
     from dovetail.settings import Settings
 
+    if to is None:
+        raise InputError("`to` is missing: the folder or the address of the index.")
+    if sum((lake is not None, dataframes is not None, lake is None and tables is not None)) != 1:
+        raise InputError("Give one of `lake`, `dataframes`, or `tables` of Spark's catalogs.")
+    if lake is None:
+        lake = CATALOG if dataframes is None else DATAFRAMES
     return index_lake(
         Request(
             source=str(lake),
-            to=Path(to),
+            to=to,
             add=add,
             allow_drop=allow_drop,
             tables=None if tables is None else tuple(tables),
@@ -52,6 +67,8 @@ def index(
             spark=SparkRequest(spark, master, conf or {}),
             embedder=embedder,
             abbreviations=None if abbreviations is None else Path(abbreviations),
+            dataframes=dataframes,
+            keep_hours=keep_hours,
         )
     )
 
@@ -60,7 +77,18 @@ def remove(index: str | Path, *patterns: str) -> list[str]:
     """Remove the tables that match any of the globs from the index. Returns their ids."""
     from dovetail.pipeline.maintain import remove_tables
 
-    return remove_tables(Path(index), patterns)
+    return remove_tables(index, patterns)
+
+
+def clean(index: str | Path, *, keep_hours: float | None = None) -> Cleaned:
+    """Remove generations of the index that nobody needs any more, and what stopped builds have left. Returns how much.
+
+    A generation is kept for `keep_hours` after the next one has come: by default 24 in an object store, otherwise 0.
+    """
+    from dovetail._storage.directory import open_writer
+
+    with open_writer(index, keep_hours=keep_hours) as writer:
+        return writer.cleaned
 
 
 def compact(
@@ -79,4 +107,4 @@ def compact(
     from dovetail.pipeline import maintain
     from dovetail.settings import Settings
 
-    return maintain.compact(Path(index), SparkRequest(spark, master, conf or {}), Settings.of(settings or {}))
+    return maintain.compact(index, SparkRequest(spark, master, conf or {}), Settings.of(settings or {}))

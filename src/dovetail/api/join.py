@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.predicates import Predicates, named_predicates
@@ -15,6 +15,9 @@ from dovetail.join.result import JoinResult
 from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.transform.transformation import Transformation
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def join(
@@ -43,12 +46,13 @@ def join(
     Returns a `JoinResult`: `.frame` has the joined rows as the kind of frame that went in, `.report` how they joined.
 
     `on` names the columns: one name, a pair (left, right), `"left=right"`, or a list of these; `left_on` and `right_on`
-    do the same. Without them, equal columns, transformations and similar values compete: the join that a person
-    would most likely accept is made, or none if all are more likely wrong than right; `probability` says how likely it
-    is, `runners_up` what else was considered. `prefer` chooses the equal columns by a property of the joined rows.
-    `by` restricts it to one method: `"equal"`, `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a
-    `Transformation`. With `by="through"`, values join that stand together in rows of other tables, those of the lake of
-    `index`; the result's `mapping` says which, how likely, and by which tables.
+    do the same. Without them, all methods compete: equal columns, transformations, similar values and, with `index`,
+    values that tables of its lake relate. The join that a person would most likely accept is made, or none if
+    none is likely enough; `probability` says how likely it is, `runners_up` what else was considered. `prefer`
+    chooses the equal columns by a property of the joined rows. `by` restricts it to one method: `"equal"`,
+    `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a `Transformation`. With `by="through"`, values join that
+    occur together in rows of other tables, those of the lake of `index`; the result's `mapping` says which, how
+    likely, and by which tables.
 
     With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
     `min_similarity` (0 to 1, also with `"semantic"`) joins each value with its most similar one, if it is at least that
@@ -66,11 +70,23 @@ def join(
     tables = _tables(left, right, *more)
     if more:
         return join_many(tables, request)
-    if index is None or by != "through":
+    if index is None:
         return join_tables(tables[0], tables[1], request)
     from dovetail.api.lake import Lake
 
     return join_tables(tables[0], tables[1], request, segments=Lake(index).segments)
+
+
+def join_on_spark(left: Any, right: Any, on: Names, how: str = "inner", *, spark: SparkSession) -> DataFrame:
+    """Join two inputs that do not fit in memory: files, or DataFrames of the session `spark`. Returns a DataFrame.
+
+    Rows with equal values in the columns `on` join, after normalisation, as with `dovetail.join(…, by="equal")`: the
+    same rows in the same order. All columns are text, and those of the right input whose names clash have the suffix
+    `_right`. A DataFrame has no order of its own; its rows are taken as it gives them.
+    """
+    from dovetail.join.spark import join_frames
+
+    return join_frames(spark, left, right, on, how)
 
 
 def predicates(*tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:

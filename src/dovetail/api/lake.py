@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.catalog.decisions import Decision, Decisions, read_decisions
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
-from dovetail.indexes.statistics import Skipped, failed_tables, statistics_of
+from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
@@ -35,6 +36,7 @@ from dovetail.tables.input_table import lake_table, only_column, open_table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from dovetail.api.spark import SparkLake
     from dovetail.graph.candidate_keys import CandidateKeys
     from dovetail.graph.decided import DecidedColumns
     from dovetail.graph.foreign_keys import ForeignKeys
@@ -46,20 +48,26 @@ if TYPE_CHECKING:
     from dovetail.indexes.verify import Verification
     from dovetail.join.best_predicate.predicates import Predicates
     from dovetail.join.result import JoinResult
+    from dovetail.search.many import Answer, Answers
+    from dovetail.search.planner import JudgeUnions
+    from dovetail.search.ranking.lake import LakeColumns as SearchColumns
     from dovetail.through.mapping import ValueMapping
     from dovetail.transform.transformation import Transformation
+    from dovetail.union.append import UnionResult
+    from dovetail.union.hits import UnionHit, UnionHits
 
 
 class Lake:
     """An open index: a snapshot of one generation, which later writes do not change."""
 
     def __init__(self, path: str | Path) -> None:
-        self._snapshot: Snapshot = open_snapshot(Path(path))
+        self._snapshot: Snapshot = open_snapshot(path)
         self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
         self._lake_keys: LakeKeys | None = None
+        self._searched: SearchColumns | None = None
 
     def __repr__(self) -> str:
-        return f"<dovetail.Lake {self._snapshot.path} generation {self.generation}>"
+        return f"<dovetail.Lake {self._snapshot.store.address} generation {self.generation}>"
 
     @property
     def generation(self) -> int:
@@ -93,6 +101,8 @@ class Lake:
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
+        copies: bool = False,
+        target: str | None = None,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -102,18 +112,99 @@ class Lake:
         found; otherwise the `k` (10) that contain most. Both are exact. With `fast` (one column), they come from
         sketches (LSH Ensemble), which may miss a hit; the numbers of each hit are exact all the same.
 
+        Near-copies of a hit, such as other editions of a yearly report, are no hits but named in `hit.copies`; with
+        `copies`, they are hits of their own.
+
         With `by="transform"`, a hit joins after a transformation, `hit.transformation`.
 
         With `by="semantic"`, values match if they are similar in spelling or meaning: the probability that they name
         the same thing is at least `min_similarity` (0.5; 1 means equal). Without `k` and `threshold`, all columns in
         which half of the rows have a match are found. Without `on`, the column with most texts is searched
         with; `on="*"` tries each.
+
+        With `by="through"`, a hit holds what belongs to the values of a text column, as other tables of the lake say
+        that hold both; `hit.mapping` has the pairs.
+
+        With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
+        `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
         """
-        globs = (tables,) if isinstance(tables, str) else tuple(tables)
         from dovetail.search.planner import search
 
-        request = SearchRequest(data, on, k, threshold, globs, min_overlap, include_self, fast, by, min_similarity)
-        return search(self.segments, request, self._decided).of(Source(self._join_hit, data))
+        request = SearchRequest(
+            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies
+        )
+        if target is None:
+            hits = search(self.segments, request, *self._search_context)
+        else:
+            hits = self._ranked_for(target, request)
+        return hits.of(Source(self._join_hit, data))
+
+    @property
+    def _search_context(self) -> tuple[Decisions, Callable[[], SearchColumns], JudgeUnions]:
+        """What every search takes besides its request."""
+        from dovetail.union.join_or_union import with_unions
+
+        return self._decided, self._search_columns, partial(with_unions, self.segments)
+
+    def _ranked_for(self, target: str, request: SearchRequest) -> Hits:
+        """Hits by what their columns add to predicting a column of mine."""
+        from dovetail.augment.rank import CONSIDERED, ranked_for
+        from dovetail.search.planner import search
+
+        if request.by != METHODS[0]:
+            raise InputError(f"`target` does not go with `by={request.by!r}`; drop one of them.")
+        mine = open_table(request.data, segments=self.segments)
+        mine.column(target)  # raises where there is none
+        some = replace(request, data=mine.without(target), k=max(CONSIDERED, request.most))
+        found = search(self.segments, some, *self._search_context)
+        return ranked_for(self.segments, mine, target, found, request.most)
+
+    def search_iter(
+        self, data: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+    ) -> Iterator[Hits]:
+        """The answers of `lake.search` as they come: first an approximate one, from sketches, then the exact one.
+
+        The options are those of `lake.search`. Each answer is a list of hits, best first; `hits.exact` says which it
+        is. In the exact one, `hits.changes` marks each hit as new, moved or the same, and names those that are gone;
+        `hits.recall` is the share of its hits that the approximate answer had. Where sketches do not answer (several
+        columns, `by="transform"`, `by="semantic"`), there is only the exact answer.
+        """
+        from dovetail.search.stages import search_stages
+
+        request = _request(data, on, k, options)
+        for hits in search_stages(self.segments, request, *self._search_context):
+            yield hits.of(Source(self._join_hit, data))
+
+    def search_many(
+        self, queries: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+    ) -> Answers:
+        """The answers of `lake.search` to many tables, which share the work.
+
+        `queries` is a folder, a list of what `lake.search` takes, or a dict of these by name. The options are those of
+        `lake.search`. Returns an answer for each, in their order, with `query`, `hits` and `error`; `to_arrow()` and
+        `to_pandas()` make one table of all, with a row for each hit.
+        """
+        from dovetail.search.many import Answers
+
+        return Answers(self.search_each(queries, on, k, **options))
+
+    def search_each(
+        self, queries: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+    ) -> Iterator[Answer]:
+        """The answers of `lake.search_many` one after another, as they come."""
+        from dovetail.search.many import named_queries, search_many
+
+        named = named_queries(queries)
+        for answer in search_many(self.segments, named.items(), _request(None, on, k, options), *self._search_context):
+            yield answer.of(Source(self._join_hit, named[answer.query]))
+
+    def to_spark(self, spark: SparkSession) -> SparkLake:
+        """The lake in a Spark session: `tables`, `columns`, `dependencies`, `foreign_keys` and `candidate_keys` are
+        DataFrames, `create_views()` makes temporary views of them, and `search_many()` searches with many tables.
+        """
+        from dovetail.api.spark import SparkLake
+
+        return SparkLake(self, self._snapshot.store.absolute, spark)
 
     def join(
         self,
@@ -136,10 +227,10 @@ class Lake:
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
     ) -> JoinResult:
-        """Join `data` with a table of the lake. The options are those of `dovetail.join`.
+        """Join `data` with a table of the lake, or with another one. The options are those of `dovetail.join`.
 
-        `table` is a table's name or a hit, or with `by="through"` any other table; `lake.join(hit)` joins the data that
-        was searched with. A hit joins on what the search found, unless `on`, `by` or `prefer` is given. Returns a
+        `table` is the name of a table of the lake, a hit, a path or a frame; `lake.join(hit)` joins the data that was
+        searched with. A hit joins on what the search found, unless `on`, `by` or `prefer` is given. Returns a
         `JoinResult`: `.frame` is the kind of frame that `data` is, `.table` an Arrow table of text.
         """
         from dovetail.join.hits import join_hit, join_with_lake
@@ -159,6 +250,26 @@ class Lake:
                 return join_hit(self.segments, table, data, request)
             table = table.table
         return join_with_lake(self.segments, data, table, request, self._decided)
+
+    def union(
+        self, data: Any, k: int = 10, *, tables: str | Iterable[str] = (), include_self: bool = False
+    ) -> UnionHits:
+        """The `k` tables whose rows could most likely be appended to `data`, best first, with their columns aligned.
+
+        `data` is a path, a table of the lake by name, or a frame. `hit.append()` gives the rows of both, with a
+        column of origin; `dovetail.union(data, *tables, index=…)` appends several. Copies and versions of `data` are
+        named as such (`hit.relation`). `tables` are globs: only tables that match one are found.
+        """
+        from dovetail.union.append import append_tables
+        from dovetail.union.search import UnionRequest, search_unions
+
+        globs = (tables,) if isinstance(tables, str) else tuple(tables)
+        mine = open_table(data, "query", self.segments)
+
+        def append(hit: UnionHit) -> UnionResult:
+            return append_tables(mine, [lake_table(*find_table(self.segments, hit.table, "The index has no table"))])
+
+        return search_unions(self.segments, UnionRequest(mine, k, globs, include_self)).of(append)
 
     def predicates(self, *tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
         """The `k` best sets of columns to join tables on, as `dovetail.predicates`; and as people decided.
@@ -180,20 +291,28 @@ class Lake:
         `on` names the columns as in `lake.join`. A decision replaces an earlier one about the same columns. Later
         searches, joins, keys and paths follow it, and say so.
         """
-        return decide(self._snapshot.path, self.segments, left, right, on, verdict, note)
+        return decide(self._snapshot.store, self.segments, left, right, on, verdict, note)
 
     def decisions(self) -> Rows[Decision]:
         """What was decided, the latest first; each says which of its tables and columns the index no longer has."""
-        return listed(self._snapshot.path, self.segments)
+        return listed(self._snapshot.store, self.segments)
 
     def forget(self, left: str, right: str, on: Names) -> Decision:
         """Forget what was decided about these columns, whether the index still has them or not. Returns it."""
-        return forget(self._snapshot.path, left, right, on)
+        return forget(self._snapshot.store, left, right, on)
+
+    def _search_columns(self) -> SearchColumns:
+        """The columns of the lake as search sees them, made once."""
+        if self._searched is None:
+            from dovetail.search.ranking.lake import LakeColumns
+
+            self._searched = LakeColumns(self.segments)
+        return self._searched
 
     @property
     def _decided(self) -> Decisions:
         """What was decided so far: read for each question, so that a decision counts at once."""
-        return Decisions(read_decisions(self._snapshot.path))
+        return Decisions(read_decisions(self._snapshot.store))
 
     def map(self, values: Any, to: Any, *, column: str | None = None) -> ValueMapping:
         """The value that belongs to each of `values`, by what tables of the lake have in one row.
@@ -247,7 +366,7 @@ class Lake:
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
-        decisions = read_decisions(self._snapshot.path)
+        decisions = read_decisions(self._snapshot.store)
         on_spark = spark is not None or bool(master)
         if nary > 1:
             if on_spark:
@@ -260,7 +379,8 @@ class Lake:
         from dovetail.graph.inclusion_on_spark import inclusions_on_spark
 
         request = SparkRequest(spark, master, conf or {})
-        return InclusionDependencies(finder, inclusions_on_spark(self._snapshot, query, request, decisions), decisions)
+        runs = inclusions_on_spark(self._snapshot, self._columns, query, request, decisions)
+        return InclusionDependencies(finder, runs, decisions)
 
     def foreign_keys(
         self, min_score: float | None = None, *, tables: str | None = None, progress: Progress | None = None
@@ -304,7 +424,7 @@ class Lake:
     def _decided_columns(self) -> DecidedColumns:
         from dovetail.graph.decided import DecidedColumns
 
-        return DecidedColumns(self._columns, read_decisions(self._snapshot.path))
+        return DecidedColumns(self._columns, read_decisions(self._snapshot.store))
 
     def _keys(self, progress: Progress | None) -> LakeKeys:
         from dovetail.graph.lake_keys import lake_keys
@@ -343,21 +463,32 @@ class Lake:
         from dovetail.indexes.frozen import frozen_settings
 
         manifest = self._snapshot.manifest
+        values = distinct_values(self._snapshot.segments)
         sizes: dict[str, int] = {}
         for segment in self._snapshot.segments:
             for name, part in segment.parts.items():
                 sizes[name] = sizes.get(name, 0) + part["bytes"]
         return {
-            "path": str(self._snapshot.path),
+            "path": self._snapshot.store.address,
             "generation": manifest.generation,
             "segments": len(manifest.segments),
             "dead_tables": sum(len(ref.dead) for ref in manifest.segments),
-            **(manifest.statistics or statistics_of(self._snapshot.segments)),
+            **statistics_of(segment.ref.totals or totals_of(segment) for segment in self._snapshot.segments),
+            "values": values.number,
+            "values_are_exact": values.is_exact,
             "index_bytes": sum(sizes.values()),
             "index_bytes_by_part": sizes,
             "roots": list(manifest.roots),
             "settings": frozen_settings(manifest.frozen),
         }
+
+
+def _request(data: Any, on: str | Sequence[str] | None, k: int | None, options: dict[str, Any]) -> SearchRequest:
+    return SearchRequest(data, on, k, **{**options, "tables": _globs(options.get("tables", ()))})
+
+
+def _globs(tables: str | Iterable[str]) -> tuple[str, ...]:
+    return (tables,) if isinstance(tables, str) else tuple(tables)
 
 
 def open(path: str | Path) -> Lake:
@@ -369,7 +500,7 @@ def verify(path: str | Path) -> Verification:
     """Read every byte of the index at `path` and check all references. Returns the problems that were found, if any."""
     from dovetail.indexes.verify import verify_index
 
-    return verify_index(Path(path))
+    return verify_index(path)
 
 
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:

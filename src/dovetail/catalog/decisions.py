@@ -10,21 +10,18 @@ lock of its own: a decision does not wait for an index that is being built.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-import fcntl
-import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from dovetail._storage.sealed import replace_whole, seal, unseal
+from dovetail._storage.sealed import seal, unseal
+from dovetail._storage.store import Address, Store, open_store
 from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 
 JOINS, NEVER = VERDICTS = ("joins", "never")
-FILE, _LOCK = "decisions.json", "decisions.lock"
+FILE = "decisions.json"
 VERSION = 1
 
 ColumnNames = Sequence[str]
@@ -150,15 +147,20 @@ class Decisions:
         return self.of(left).get(right or "", NO_DECISIONS)
 
 
-def read_decisions(index: Path) -> tuple[Decision, ...]:
+def read_decisions(index: Address) -> tuple[Decision, ...]:
     """All decisions that the index keeps, the oldest first."""
-    path = index / FILE
+    store = open_store(index)
     try:
-        written = path.read_bytes()
+        written = store.read(FILE)
     except FileNotFoundError:
         return ()
+    return _decisions_in(written, store)
+
+
+def _decisions_in(written: bytes, store: Store) -> tuple[Decision, ...]:
+    path = f"{store.address}/{FILE}"
     try:
-        body = unseal(written, str(path))
+        body = unseal(written, path)
     except IndexDamaged as damage:
         advice = "Restore it from a copy, or delete it: then the decisions are lost, and nothing else."
         raise IndexDamaged(f"{damage} {advice}") from None
@@ -167,42 +169,39 @@ def read_decisions(index: Path) -> tuple[Decision, ...]:
     return tuple(map(Decision.from_json, body["decisions"]))
 
 
-def keep_decision(index: Path, decision: Decision) -> Decision:
+def keep_decision(index: Address, decision: Decision) -> Decision:
     """Keep a decision, in place of an earlier one about the same columns. Returns it with the time."""
     made = replace(decision, decided=_now())
-    with _changing(index) as kept:
-        kept[:] = [*(each for each in kept if not each.is_about(made)), made]
+    _change(index, lambda kept: [*(each for each in kept if not each.is_about(made)), made])
     return made
 
 
-def forget_decision(index: Path, decision: Decision) -> Decision | None:
+def forget_decision(index: Address, decision: Decision) -> Decision | None:
     """Forget the decision about these columns, whatever its verdict. Returns it; None if there was none."""
-    with _changing(index) as kept:
+    found: Decision | None = None
+
+    def without(kept: list[Decision]) -> list[Decision]:
+        nonlocal found
         found = next((each for each in kept if each.is_about(decision)), None)
-        if found is not None:
-            kept.remove(found)
+        return [each for each in kept if each is not found]
+
+    _change(index, without)
     return found
 
 
-@contextlib.contextmanager
-def _changing(index: Path) -> Iterator[list[Decision]]:
-    """The decisions, which are written when the block ends. Another process waits meanwhile: it takes a moment."""
+def _change(index: Address, change: Callable[[list[Decision]], list[Decision]]) -> None:
+    """Replace the decisions by what `change` makes of them. Another process waits meanwhile, or tries again."""
+    store = open_store(index)
+
+    def changed(written: bytes | None) -> bytes | None:
+        before = [] if written is None else list(_decisions_in(written, store))
+        after = change(before)
+        return None if after == before else seal({"version": VERSION, "decisions": [each.to_json() for each in after]})
+
     try:
-        lock = os.open(index / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            for draft in index.glob(f"{FILE}.*"):  # of a process that was killed
-                draft.unlink()
-            before = read_decisions(index)
-            decisions = list(before)
-            yield decisions
-            if decisions != list(before):
-                body = {"version": VERSION, "decisions": [each.to_json() for each in decisions]}
-                replace_whole(index / FILE, seal(body))
-        finally:
-            os.close(lock)
+        store.change(FILE, changed)
     except OSError as error:
-        raise InputError(f"Cannot write to {index}: {error.strerror}.") from error
+        raise InputError(f"Cannot write to {store.address}: {error.strerror}.") from error
 
 
 def _paired(mine: ColumnNames, theirs: ColumnNames) -> _Pairs:

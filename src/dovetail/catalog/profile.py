@@ -67,13 +67,13 @@ def profile_column(column: RawColumn, emit: Callable[[TokenCounts], None]) -> Co
         rows=column.rows,
         nulls=column.rows - summary.filled,
         raw_distinct=summary.frequencies.distinct(),
-        minimum=_shorten(summary.minimum),
-        maximum=_shorten(summary.maximum),
+        minimum=shorten(summary.minimum),
+        maximum=shorten(summary.maximum),
         mean_length=summary.length / summary.filled if summary.filled else 0.0,
         max_length=summary.max_length,
         number_share=column.evidence.number_share(column_type),
-        top=tuple((_shorten(value), rows) for value, rows in summary.frequencies.top(column.batches())),
-        sample=tuple(_shorten(value) for value in summary.sample),
+        top=tuple((shorten(value), rows) for value, rows in summary.frequencies.top(column.batches())),
+        sample=tuple(shorten(value) for value in summary.sample),
     )
 
 
@@ -109,10 +109,10 @@ class _Summary:
         return TokenCounts(found, counts, codes)
 
     def _widen_range(self, found: pa.Array) -> None:
-        low, high = _range(found, self._type)
-        if not self.maximum or _range(pa.array([self.minimum, low], pa.large_string()), self._type)[0] == low:
+        low, high = value_range(found, self._type)
+        if not self.maximum or value_range(pa.array([self.minimum, low], pa.large_string()), self._type)[0] == low:
             self.minimum = low
-        if not self.maximum or _range(pa.array([self.maximum, high], pa.large_string()), self._type)[1] == high:
+        if not self.maximum or value_range(pa.array([self.maximum, high], pa.large_string()), self._type)[1] == high:
             self.maximum = high
 
 
@@ -122,7 +122,7 @@ def places_of(kept: Array) -> Array:
     return np.append(np.where(kept, places, -1), -1).astype(np.int32)
 
 
-def _range(found: pa.Array, column_type: ColumnType) -> tuple[str, str]:
+def value_range(found: pa.Array, column_type: ColumnType) -> tuple[str, str]:
     """The least and the greatest token: by number in a column of numbers, by text elsewhere."""
     if column_type.kind in ("integer", "real"):
         numbers = found.cast(pa.float64()).to_numpy()
@@ -133,5 +133,5 @@ def _range(found: pa.Array, column_type: ColumnType) -> tuple[str, str]:
     return ends["min"].as_py(), ends["max"].as_py()
 
 
-def _shorten(value: str) -> str:
+def shorten(value: str) -> str:
     return value if len(value) <= _SHOWN_LENGTH else value[: _SHOWN_LENGTH - 1] + "…"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.api.lake import Lake
@@ -16,7 +14,7 @@ from dovetail.cli.output import count, note, print_json, print_table
 @arguments("TABLE")
 @index_option
 @json_option
-def columns_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
+def columns_command(arguments: tuple[str, ...], index: str | None, as_json: bool) -> int:
     """Profile the columns of TABLE.
 
     Nulls, distinct values and uniqueness are counted after normalisation, as a join would see them. A column is a key

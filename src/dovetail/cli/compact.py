@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.cli.interrupt import stops_in_order
@@ -28,7 +26,7 @@ from dovetail.cli.output import count, print_json, size
 @json_option
 def compact_command(
     arguments: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     master: str | None,
     conf: tuple[str, ...],
     choices: tuple[str, ...],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.api.lake import Lake
@@ -26,7 +24,7 @@ from dovetail.results import Rows
 @json_option
 def decide_command(
     arguments: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     on: str | None,
     joins: bool,
     never: bool,
@@ -73,7 +71,7 @@ def _sentence(decision: Decision) -> str:
     return f"{decision.columns} {verdict}" + (f" ({decision.note})" if decision.note else "")
 
 
-def _list(decisions: Rows[Decision], folder: Path, as_json: bool) -> int:
+def _list(decisions: Rows[Decision], folder: str, as_json: bool) -> int:
     if as_json:
         print_json(decisions.to_dicts())
     elif decisions:

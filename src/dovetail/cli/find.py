@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.api.lake import Lake
@@ -23,7 +21,7 @@ from dovetail.results import Rows
     help="How many lines to print; --json prints all.",
 )  # fmt: skip
 @json_option
-def find_command(arguments: tuple[str, ...], index: Path | None, pattern: str | None, k: int, as_json: bool) -> int:
+def find_command(arguments: tuple[str, ...], index: str | None, pattern: str | None, k: int, as_json: bool) -> int:
     """Show where VALUE occurs in INDEX, or with --column, which columns have a name.
 
     VALUE is normalised by each column's type: in a column of numbers, 7.0 finds 7; in text, case does not matter.

@@ -19,13 +19,13 @@ from dovetail.graph.join_graph import SUFFIXES
 @arguments("")
 @index_option
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True, help="The least score of an edge."
+    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True, help="The lowest score of an edge."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many hubs to print.")
 @json_option
 def graph_command(
-    arguments: tuple[str, ...], index: Path | None, min_score: float, output: Path | None, k: int, as_json: bool
+    arguments: tuple[str, ...], index: str | None, min_score: float, output: Path | None, k: int, as_json: bool
 ) -> int:
     """Show which tables are connected by likely foreign keys, and around which columns.
 

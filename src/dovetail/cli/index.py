@@ -11,8 +11,16 @@ from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.options import INDEX_VARIABLE, conf_of, json_option, settings_of, settings_option, spark_options
-from dovetail.cli.output import count, print_json, size
+from dovetail.cli.options import (
+    INDEX_VARIABLE,
+    conf_of,
+    json_option,
+    keep_option,
+    settings_of,
+    settings_option,
+    spark_options,
+)
+from dovetail.cli.output import count, distinct, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.dialect import parse_override
@@ -27,8 +35,9 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @click.command("index", short_help="Index a lake, or bring its index up to date.")
 @click.argument("lake")
 @click.option(
-    "--to", "--index", "to", required=True, type=click.Path(path_type=Path), envvar=INDEX_VARIABLE,
-    help=f"The folder of the index; the environment variable {INDEX_VARIABLE} by default.",
+    "--to", "--index", "to", required=True, metavar="PATH", envvar=INDEX_VARIABLE,
+    help=f"The folder of the index, or its address (s3://bucket/folder). Default: the environment variable "
+    f"{INDEX_VARIABLE}.",
 )  # fmt: skip
 @click.option("--tables", multiple=True, metavar="GLOB", help=f"Only tables whose path matches. {_REMEMBERED}")
 @click.option("--exclude", multiple=True, metavar="GLOB", help=f"Leave out tables whose path matches. {_REMEMBERED}")
@@ -37,7 +46,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
     "dialects",
     multiple=True,
     metavar="GLOB:DIALECT",
-    help=f"Read matching text files so, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. {_REMEMBERED}",
+    help=f"How to read matching text files, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. {_REMEMBERED}",
 )
 @click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
 @click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
@@ -46,18 +55,19 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @click.option(
     "--embedder",
     type=click.Choice(list(EMBEDDERS)),
-    help=f"Of a new index: what makes vectors of texts, for search by spelling or meaning; {DEFAULT} without it.",
+    help=f"For a new index: the embedder for search by spelling or meaning; {DEFAULT} without it.",
 )
 @click.option(
     "--abbreviations",
     type=click.Path(path_type=Path),
-    help="Of a new index: a file of abbreviations that are written out before, beside the usual ones.",
+    help="For a new index: a file of abbreviations to expand before embedding, besides the built-in ones.",
 )
+@keep_option
 @settings_option(*(setting.name for setting in SETTINGS))
 @json_option
 def index_command(
     lake: str,
-    to: Path,
+    to: str,
     tables: tuple[str, ...],
     exclude: tuple[str, ...],
     dialects: tuple[str, ...],
@@ -68,13 +78,14 @@ def index_command(
     conf: tuple[str, ...],
     embedder: str | None,
     abbreviations: Path | None,
+    keep_hours: float | None,
     choices: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Index the tables of LAKE (a folder, a glob or a file), or bring its index up to date.
 
-    Reads only what is new or changed, and drops what is gone. Where nothing else is said, --tables, --exclude and
-    --dialect stay as they were. The index holds the lake's values in clear.
+    Reads only what is new or changed, and drops what is gone. --tables, --exclude and --dialect are remembered
+    from the last run unless given again. The index holds the lake's values in clear text.
 
     \b
     Example:
@@ -86,6 +97,7 @@ def index_command(
     request = Request(
         lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
         spark=SparkRequest(None, master, conf_of(conf)), embedder=embedder, abbreviations=abbreviations,
+        keep_hours=keep_hours,
     )  # fmt: skip
     with stops_in_order(), _ProgressBar(lake) as bar:
         report = index_lake(request, bar.show)
@@ -127,11 +139,11 @@ class _ProgressBar:
         self._bar.update(self._task, total=progress.total, completed=progress.done)
 
 
-def _print_summary(report: Report, to: Path) -> None:
+def _print_summary(report: Report, to: str) -> None:
     skipped = f" · {count(len(report.skipped), 'file')} skipped" if report.skipped else ""
     click.echo(
         f"{count(report.tables, 'table')} · {count(report.columns, 'column')} · {count(report.rows, 'row')} · "
-        f"{count(report.values, 'distinct value')}{skipped}"
+        f"{distinct(report.values, report.values_are_exact)}{skipped}"
     )
     for skip in report.skipped[:_SHOWN_SKIPS]:
         click.echo(f"  skipped {skip.path}: {skip.reason}")

@@ -30,9 +30,9 @@ from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
 @click.option("--non-unique", is_flag=True, help="Let referenced columns repeat values.")
 @click.option(
     "--coverage", metavar="SHARE", default="0.2", show_default=True,
-    help="The least share of the referenced column's values that the dependent column has; 0 keeps all.",
+    help="The smallest share of the referenced column's values that the dependent column has; 0 keeps all.",
 )  # fmt: skip
-@click.option("--null-equal", is_flag=True, help="Treat null as a value that equals null, as most papers do.")
+@click.option("--null-equal", is_flag=True, help="Treat null as equal to null, as most papers do.")
 @spark_options("Find them on this Spark master; by default, in threads of this process.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
@@ -41,7 +41,7 @@ from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
 @json_option
 def inds_command(
     arguments: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     partial: str | None,
     nary: int | None,
     nulls: bool,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, print_json, size
+from dovetail.cli.output import count, distinct, print_json, size
 
 _MANY_SEGMENTS = 16
 
@@ -18,7 +17,7 @@ _MANY_SEGMENTS = 16
 @arguments("")
 @index_option
 @json_option
-def info_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> None:
+def info_command(arguments: tuple[str, ...], index: str | None, as_json: bool) -> None:
     """Show what INDEX is made of: generation, segments, sizes by index, settings.
 
     \b
@@ -33,7 +32,7 @@ def info_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) 
     click.echo(f"{info['path']}: generation {info['generation']}, {count(info['segments'], 'segment')}")
     click.echo(
         f"{count(info['tables'], 'table')} · {count(info['columns'], 'column')} · {count(info['rows'], 'row')} · "
-        f"{count(info['values'], 'distinct value')} · {size(info['bytes'])} of raw tables"
+        f"{distinct(info['values'], info['values_are_exact'])} · {size(info['bytes'])} of raw tables"
     )
     parts = ", ".join(f"{name} {size(number)}" for name, number in sorted(info["index_bytes_by_part"].items()))
     click.echo(f"{size(info['index_bytes'])} of index" + (f": {parts}" if parts else ""))

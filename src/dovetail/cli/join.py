@@ -82,7 +82,7 @@ def join_command(
     left: str,
     right: str,
     more: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     on: str | None,
     left_on: str | None,
     right_on: str | None,
@@ -104,10 +104,11 @@ def join_command(
 
     Each is a file or - for standard input. With an index, LEFT and RIGHT may be tables of the lake.
 
-    Without --on and --by, the values decide: on columns with equal values; if none are convincing, on a transformation
-    of one table's columns into the key of the other (Auto-Join), with similar values for the remaining rows; or on
-    similar values alone. With --by through, values join that stand together in rows of other tables of the index, as
-    countries and capitals do. More than two tables are joined on equal values. The exit code is 1 if nothing joins.
+    Without --on and --by, all methods compete: equal values of one column or several, a transformation of one table's
+    columns into the key of the other (Auto-Join), and similar values. The join that a person would most likely accept
+    is made; if none is likely enough, nothing joins. With --by through, values join that occur together in
+    rows of other tables of the index, as countries and capitals do. More than two tables are joined on equal values.
+    The exit code is 1 if nothing joins.
 
     \b
     Example:
@@ -163,15 +164,12 @@ def join_command(
         return found
 
 
-def _joined(index: Path | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
-    """With the lake's table if there is an index and RIGHT is not a file: DOVETAIL_INDEX may be set at any time."""
-    through = options["by"] == "through"
-    if index is None or (len(tables) == 2 and Path(tables[1]).is_file() and not through):
+def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
+    """With the lake, if there is an index. More than two tables need none, though DOVETAIL_INDEX may be set."""
+    if index is None or len(tables) > 2:
         return join(*tables, **options)
     from dovetail.api.lake import Lake
 
-    if len(tables) > 2:
-        raise InputError("With an index, only two tables can be joined.")
     return Lake(index).join(*tables, **options)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from dovetail.join.compete import Judged
 from dovetail.join.result import JoinResult
 from dovetail.through.mapping import ValueMapping
 from dovetail.transform.explain import explained
@@ -15,7 +16,7 @@ _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     yield joined.sentence
     if not len(joined.matches.left):
-        yield from _runner_up_lines(joined, "Considered")
+        yield from _runner_up_lines(joined.runners_up[1:], "Considered")  # the sentence has the first
         return
     yield joined.why
     if joined.steps:
@@ -28,7 +29,7 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
     for side, values in (("left", joined.unmatched_left), ("right", joined.unmatched_right)):
         if values:
             yield f"Not matched on the {side}: {'; '.join(values)}"
-    yield from _runner_up_lines(joined, "Less likely")
+    yield from _runner_up_lines(joined.runners_up, "Less likely")
     if explain:
         yield f"SQL:\n{joined.sql or 'No short query gives the same rows.'}"
 
@@ -56,9 +57,10 @@ def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
             yield f"  {label}: {texts[name]}"
 
 
-def _runner_up_lines(joined: JoinResult, title: str) -> Iterator[str]:
-    for other in joined.runners_up:
-        yield f"{title} ({other.probability:.0%}): {other.sentence}."
+def _runner_up_lines(others: Sequence[Judged], title: str) -> Iterator[str]:
+    for other in others:
+        against = "; ".join(other.clauses[1])
+        yield f"{title}: {other.sentence}{f'; {against}' if against else ''}."
 
 
 def _step_lines(joined: JoinResult) -> Iterator[str]:

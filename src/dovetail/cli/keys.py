@@ -20,7 +20,7 @@ from dovetail.graph.foreign_keys import LIKELY
 @index_option
 @click.option(
     "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True,
-    help="The least score of a foreign key, from 0 to 1.",
+    help="The lowest score of a foreign key, from 0 to 1.",
 )  # fmt: skip
 @click.option("--candidates", is_flag=True, help="Only candidate keys: columns that could be keys.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
@@ -30,7 +30,7 @@ from dovetail.graph.foreign_keys import LIKELY
 @json_option
 def keys_command(
     arguments: tuple[str, ...],
-    index: Path | None,
+    index: str | None,
     min_score: float,
     candidates: bool,
     output: Path | None,

@@ -33,7 +33,7 @@ from dovetail.through.mapping import ValueMapping
 def map_command(
     table: str,
     column: str | None,
-    index: Path | None,
+    index: str | None,
     examples: tuple[str, ...],
     to: str | None,
     to_column: str | None,

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from dovetail._objects import is_remote
 from dovetail._storage.marker import is_index
 from dovetail.errors import InputError
 from dovetail.settings import SETTINGS, Settings
@@ -21,9 +22,17 @@ json_option: Callable[[Command], Command] = click.option(
 )
 index_option: Callable[[Command], Command] = click.option(
     "--index",
-    type=click.Path(path_type=Path),
+    metavar="PATH",
     envvar=INDEX_VARIABLE,
     help=f"The index. Default: the environment variable {INDEX_VARIABLE}.",
+)
+keep_option: Callable[[Command], Command] = click.option(
+    "--keep",
+    "keep_hours",
+    type=click.FloatRange(min=0),
+    metavar="HOURS",
+    help="Keep a generation for so long after the next one has come, for readers on other machines. Default: 24 in an "
+    "object store, otherwise 0.",
 )
 
 
@@ -32,17 +41,17 @@ def arguments(metavar: str) -> Callable[[Command], Command]:
     return click.argument("arguments", nargs=-1, metavar=f"[INDEX] {metavar}".strip())
 
 
-def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] = ()) -> tuple[Path, list[str]]:
+def split_index(index: str | None, given: Sequence[str], names: Sequence[str] = ()) -> tuple[str, list[str]]:
     """The index and the other arguments, which are called `names`; in brackets: optional, with dots: several.
 
     Without --index and DOVETAIL_INDEX the first argument is the index; with them it is one where it can only be that.
     """
     least = sum(not name.startswith("[") for name in names)
     most = len(names) if not any(name.rstrip("]").endswith("...") for name in names) else len(given)
-    if index is None or len(given) > most or (given and is_index(Path(given[0]))):
+    if index is None or len(given) > most or (given and (is_remote(given[0]) or is_index(Path(given[0])))):
         if not given:
             raise InputError(f"No index given: name its folder first, use --index, or set {INDEX_VARIABLE}.")
-        index, given = Path(given[0]), given[1:]
+        index, given = given[0], given[1:]
     if len(given) < least:
         required = [name for name in names if not name.startswith("[")]
         raise click.UsageError(f"Missing argument '{required[len(given)]}'.", click.get_current_context())
@@ -51,7 +60,7 @@ def split_index(index: Path | None, given: Sequence[str], names: Sequence[str] =
     return index, list(given)
 
 
-def need_index(index: Path | None) -> Path:
+def need_index(index: str | None) -> str:
     if index is None:
         raise InputError(f"No index given: use --index, or set {INDEX_VARIABLE}.")
     return index
@@ -85,7 +94,7 @@ def spark_options(master: str) -> Callable[[Command], Command]:
             "--conf",
             multiple=True,
             metavar="KEY=VALUE",
-            help="A setting of Spark, as it is started. May be repeated.",
+            help="A setting for the Spark session that is started. May be repeated.",
         )(command)
         return click.option("--master", metavar="URL", help=master)(command)
 

@@ -34,6 +34,11 @@ def print_table(
         click.echo(line)
 
 
+def distinct(values: int, exact: bool) -> str:
+    """The number of the lake's distinct values; an estimate says that it is one."""
+    return ("" if exact else "about ") + count(values, "distinct value")
+
+
 def note(text: str) -> None:
     """A line beside a table: on the error stream where the table goes to another program."""
     click.echo(text, err=not sys.stdout.isatty())

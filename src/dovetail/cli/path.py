@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.api.lake import Lake
@@ -21,11 +19,11 @@ from dovetail.graph.join_paths import JoinPath
 @click.option("-k", type=click.IntRange(min=1), default=3, show_default=True, help="How many paths.")
 @click.option(
     "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True,
-    help="The least probability of a foreign key on the path.",
+    help="The lowest probability of a foreign key on the path.",
 )  # fmt: skip
 @json_option
 def path_command(
-    arguments: tuple[str, ...], index: Path | None, hops: int, k: int, min_score: float, as_json: bool
+    arguments: tuple[str, ...], index: str | None, hops: int, k: int, min_score: float, as_json: bool
 ) -> int:
     """Find the best ways to join table START with table END over likely foreign keys, as SQL.
 

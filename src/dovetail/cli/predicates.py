@@ -29,7 +29,7 @@ from dovetail.join.request import SECONDS
 @click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search.")
 @json_option
 def predicates_command(
-    files: tuple[str, ...], index: Path | None, prefer: str | None, k: int, seconds: float, as_json: bool
+    files: tuple[str, ...], index: str | None, prefer: str | None, k: int, seconds: float, as_json: bool
 ) -> int:
     """List the best predicates for joining two FILES or more on equal values, with their scores.
 

@@ -17,7 +17,7 @@ from dovetail.errors import InputError
 @arguments("GLOB...")
 @index_option
 @json_option
-def remove_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
+def remove_command(arguments: tuple[str, ...], index: str | None, as_json: bool) -> int:
     """Take tables out of INDEX. Their files stay, and the next `index` finds them again unless excluded.
 
     \b

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
-from dovetail.cli.options import index_option, json_option, need_index
+from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options
 from dovetail.cli.output import note, print_json, print_table
 from dovetail.cli.progress import long_question
+from dovetail.cli.search_lines import print_stages, search_folder, search_folder_on_spark
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
 from dovetail.search.request import METHODS
@@ -20,8 +22,14 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 
 
 @click.command("search", short_help="Find the tables that join with a table of yours.")
-@click.argument("query")
+@click.argument("query", required=False)
 @index_option
+@click.option(
+    "--many",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Search with every table of FOLDER, instead of QUERY.",
+)
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of QUERY to join on, or several together. Default: each is tried."
 )
@@ -39,12 +47,23 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose id matches. May be repeated.")
 @click.option("--min-overlap", default=1, show_default=True, help="The smallest number of common values.")
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
+@click.option("--copies", is_flag=True, help="Show near-copies of a hit on lines of their own.")
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
+@click.option("--target", metavar="COLUMN", help="Rank by what the columns of a hit add to predicting COLUMN of QUERY.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
 @json_option
+@click.option("--json-lines", "as_lines", is_flag=True, help="Print hits as JSON lines: first approximate, then exact.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="With --many: write all hits to .parquet, .arrow or .feather.",
+)
+@spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
-    query: str,
-    index: Path | None,
+    query: str | None,
+    index: str | None,
+    many: Path | None,
     on: str | None,
     by: str,
     threshold: str | None,
@@ -54,9 +73,15 @@ def search_command(
     tables: tuple[str, ...],
     min_overlap: int,
     include_self: bool,
+    copies: bool,
     fast: bool,
+    target: str | None,
     explain: int | None,
     as_json: bool,
+    as_lines: bool,
+    output: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
 ) -> int:
     """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
 
@@ -70,7 +95,19 @@ def search_command(
     With --by semantic, values match if they are similar in spelling or meaning (PEXESO). All columns are found in which
     half of the rows have a match, unless --threshold or -k is given. Numbers and short codes match only equal values.
 
-    --fast shows what sketches find (LSH Ensemble) before the exact answer; with --json, it prints only the former.
+    With --by through, tables are found that hold what belongs to the values of QUERY, as other tables of the lake say
+    that hold both: capitals of countries, for example.
+
+    With --target, hits are ranked by the share of the variance of COLUMN that their columns explain beyond those of
+    QUERY, on a sample of the join.
+
+    Near-copies of a hit, such as the other days of a daily report, are counted in its line ("and 69 like it"); --copies
+    shows them all, and --json names them.
+
+    --json-lines prints hits as they are found: first those of sketches (LSH Ensemble), then the exact ones, with what
+    has changed. --fast prints both as tables; with --json or --json-lines, only those of sketches. --many searches with
+    all tables of a folder and prints their hits as JSON lines, or writes them to a file.
+
     The exit code is 1 if nothing is found.
 
     \b
@@ -79,25 +116,40 @@ def search_command(
       dovetail search weather.csv --on city,date --index ./idx
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
+      dovetail search countries.csv --on name --by through --index ./idx
+      dovetail search flats.csv --target price --index ./idx
+      dovetail search --many ./reports --index ./idx -o hits.parquet
+      dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077
     """
     if mapping and by != "semantic":
         raise InputError("--mapping needs --by semantic.")
+    if (query is None) == (many is None):
+        raise InputError("Name one table to search with, or a folder of them with --many.")
+    for name, given in (("--output", output), ("--master", master)):
+        if given and not many:
+            raise InputError(f"{name} needs --many.")
+    if conf and not master:
+        raise InputError("--conf needs --master.")
+    if (many or as_lines) and (mapping or explain is not None or as_json):
+        raise InputError("--many and --json-lines do not go with --json, --explain and --mapping.")
     folder = need_index(index)
+    if target and (many is not None or as_lines):
+        raise InputError("--target does not go with --many or --json-lines.")
+    options: dict[str, Any] = {
+        "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold, "tables": tables,
+        "min_overlap": min_overlap, "include_self": include_self, "copies": copies,
+    }  # fmt: skip
+    if many is not None and master:
+        return search_folder_on_spark(folder, many, output, {**options, "fast": fast}, master, conf_of(conf))
+    if many is not None:
+        return search_folder(Lake(folder), many, output, {**options, "fast": fast})
+    assert query is not None  # as checked above
     with from_standard_input(query) as (data,):
+        if as_lines:
+            return print_stages(Lake(folder), data, {**options, "fast": fast})
         with long_question() as progress:
             progress("searching", 0, 0)
-            search = functools.partial(
-                Lake(folder).search,
-                data,
-                on,
-                k,
-                by=by,
-                min_similarity=min_similarity,
-                threshold=threshold,
-                tables=tables,
-                min_overlap=min_overlap,
-                include_self=include_self,
-            )
+            search = functools.partial(Lake(folder).search, data, **options, target=target)
             hits = search(fast=fast)
             exact = search() if fast and not (as_json or explain is not None) else hits
         if mapping:
@@ -120,7 +172,7 @@ def _explain(hit: Hit, as_json: bool) -> None:
         click.echo(hit.explain())
 
 
-def _say(hits: Hits, query: str, index: Path) -> None:
+def _say(hits: Hits, query: str, index: str) -> None:
     if hits:
         _print(hits)
         note(_next(query, index, hits[0]))
@@ -130,7 +182,7 @@ def _say(hits: Hits, query: str, index: Path) -> None:
         note(hits.note)
 
 
-def _refined(sketched: Hits, exact: Hits, query: str, index: Path) -> Hits:
+def _refined(sketched: Hits, exact: Hits, query: str, index: str) -> Hits:
     """Print what the sketches found, then the exact answer if it differs; returns the latter."""
     pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (sketched, exact)]
     if sketched:
@@ -156,7 +208,7 @@ def _print(hits: Hits) -> None:
     print_table(headings, rows, NUMBERS, LOOSE)
 
 
-def _next(query: str, index: Path, hit: Hit) -> str:
+def _next(query: str, index: str, hit: Hit) -> str:
     """The command that joins the best hit, ready to paste."""
     theirs = hit.columns * len(hit.on) if len(hit.columns) == 1 else hit.columns
     on = ",".join(f"{mine}={other}" for mine, other in zip(hit.on, theirs, strict=True))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.api.lake import Lake
@@ -16,7 +14,7 @@ from dovetail.cli.output import print_json, print_table, size, wider
 @index_option
 @click.option("--skipped", is_flag=True, help="List only skipped files, with the reason.")
 @json_option
-def tables_command(arguments: tuple[str, ...], index: Path | None, skipped: bool, as_json: bool) -> int:
+def tables_command(arguments: tuple[str, ...], index: str | None, skipped: bool, as_json: bool) -> int:
     """List the tables of INDEX, or those whose id matches GLOB, one line each.
 
     \b

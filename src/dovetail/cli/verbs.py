@@ -21,6 +21,7 @@ VERBS = {
     "index": "Index a lake, or bring its index up to date.",
     "search": "Find the tables that join with a table of yours.",
     "join": "Join two tables or more.",
+    "union": "Find tables to append to a table of yours, or append them.",
     "map": "Find the values that belong to those of a column.",
     "predicates": "Rank the columns on which files join.",
     "inds": "Find which columns are included in which.",
@@ -35,6 +36,7 @@ VERBS = {
     "verify": "Check every checksum and every cross-reference.",
     "remove": "Take tables out of an index.",
     "compact": "Merge segments and free the space of removed tables.",
+    "clean": "Remove generations that nobody needs any more.",
 }
 """Every verb with its short help, as a person meets them. Each is `<verb>_command` in the file of its name."""
 
@@ -133,5 +135,5 @@ def _show_usage_error(error: click.UsageError) -> int:
     if error.ctx is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
     else:
-        click.echo(f"{error.format_message()} See `{error.ctx.command_path} --help`.", err=True)
+        click.echo(f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`.", err=True)
     return error.exit_code

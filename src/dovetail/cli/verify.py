@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from dovetail.api.lake import verify
@@ -15,7 +13,7 @@ from dovetail.cli.output import count, print_json, size
 @arguments("")
 @index_option
 @json_option
-def verify_command(arguments: tuple[str, ...], index: Path | None, as_json: bool) -> int:
+def verify_command(arguments: tuple[str, ...], index: str | None, as_json: bool) -> int:
     """Check every checksum and every cross-reference of INDEX. Exits with 1 if anything is broken.
 
     \b

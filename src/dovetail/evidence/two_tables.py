@@ -8,19 +8,20 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.evidence.agreement import Agreement
 from dovetail.evidence.column_words import ColumnNames
 from dovetail.evidence.columns import could_be_keys, side_of_tables
 from dovetail.evidence.features import FEATURES, Side
 from dovetail.evidence.references import REFERENCE_FEATURES, References
 from dovetail.tables.input_table import InputTable
 
-_OF_REFERENCES = (
+OF_REFERENCES = (
     "theirs_found", "tables_similar", "head", "called", "owner_of_name", "called_here_key", "own_key_here",
     "id_word_here", "own_name_there", "id_word_there", "known_there", "row_number_here", "numbered_there",
 )  # fmt: skip
 """What the names say of a reference from one column to the other, and whether they are row numbers."""
-_PLACES = [REFERENCE_FEATURES.index(name) for name in _OF_REFERENCES]
-JOIN_FEATURES = (*FEATURES, *(f"reference_{name}" for name in _OF_REFERENCES))
+_PLACES = [REFERENCE_FEATURES.index(name) for name in OF_REFERENCES]
+JOIN_FEATURES = (*FEATURES, *(f"reference_{name}" for name in OF_REFERENCES), "agreement")
 """The features of a candidate join of two tables."""
 
 Columns = tuple[int, ...]
@@ -30,9 +31,10 @@ Columns = tuple[int, ...]
 class TwoTables:
     def __init__(self, left: InputTable, right: InputTable) -> None:
         self.left, self.right = left, right
-        self._side, self._names = side_of_tables((left, right))
+        self._side, _ = side_of_tables((left, right))
         self._folded = [name.casefold() for name in (*left.names, *right.names)]
         self._references = self._of_names()
+        self.agreement = Agreement(left, right)
 
     def _of_names(self) -> References:
         encoded = pa.array([*self.left.names, *self.right.names], pa.string()).dictionary_encode()
@@ -91,16 +93,13 @@ class TwoTables:
 
     def fullness(self, chosen: Sequence[Columns], side: Side) -> Array:
         """Of combinations, how many of all that there could be: a year and a month are there by chance. NaN for one."""
+        possible = np.log2(np.maximum(self._side.distinct, 1))  # their product may be beyond any number
         return np.array(
             [
-                np.nan if len(columns) < 2 else min(1.0, distinct / np.prod(self._side.distinct[list(columns)]))
-                for columns, distinct in zip(chosen, side.distinct, strict=True)
+                np.nan if len(columns) < 2 else min(1.0, np.exp2(counted - possible[list(columns)].sum()))
+                for columns, counted in zip(chosen, np.log2(np.maximum(side.distinct, 1)), strict=True)
             ]
         )
-
-    def called(self, ones: Array, others: Array) -> Array:
-        """How far each of `ones` is named after each of `others` or its table, from 0 to 1."""
-        return self._names.compare(ones, others)[0]
 
     def same_name(self, ones: Array, others: Array) -> Array:
         return np.array([self._folded[a] == self._folded[b] for a, b in zip(ones, others, strict=True)], np.float64)

@@ -80,10 +80,12 @@ class InclusionFinder:
         signatures: BloomParameters | None = None,
         referable: Array | None = None,
         progress: Progress = silent,
+        sets: ValueSets | None = None,
     ) -> None:
         """Candidates come from posting lists, or from Bloom signatures where these are given.
 
-        `referable` marks the only columns that may be referenced, whether they repeat values or not.
+        `referable` marks the only columns that may be referenced, whether they repeat values or not. `sets` are those
+        of the columns, if they are known.
         """
         if signatures and query.containment != 1:
             raise InputError("Bloom signatures find whole inclusions only; leave them out to find partial ones.")
@@ -92,6 +94,8 @@ class InclusionFinder:
         self._referable = referable
         self._threads = threads
         self._progress = progress
+        if sets is not None:
+            self.sets = sets
         self.matrix = SignatureMatrix(self.sets, signatures) if signatures else None
 
     @cached_property
@@ -108,6 +112,13 @@ class InclusionFinder:
     def __iter__(self) -> Iterator[ColumnPairs]:
         for pairs in self.set_pairs():
             yield from self._of_columns(pairs)
+
+    def between(self, first: int, last: int) -> Iterator[ColumnPairs]:
+        """The dependencies of the columns with the sets from `first` to `last`: a part of all."""
+        for pairs in (self._equal_sets(), self._empty_set()):
+            yield from self._of_columns(pairs[(pairs[:, 0] >= first) & (pairs[:, 0] < last)])
+        for found in self._block(first, last, *self._bounds(), lambda: False):
+            yield from self._of_columns(found)
 
     def set_pairs(self) -> Iterator[Array]:
         """Rows of (dependent set, referenced set, overlap), in the same order with any number of threads."""

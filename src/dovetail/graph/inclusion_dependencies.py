@@ -31,6 +31,8 @@ STEPS = 10_000
 """Scores are rounded to this many steps; equal ones are ordered by table and column."""
 
 COLUMNS_AT_MOST = 1 << 25  # two columns and a score have to fit into 64 bits
+RUN_FILES = ("keys", "overlaps")
+"""The suffixes of the files of a saved run."""
 _RUN = 1 << 24  # records sorted in memory: 200 MB
 _AT_ONCE = 1 << 20  # records in a batch: allocators reuse memory of this size, while larger blocks are always new
 _SAMPLE = 1 << 10
@@ -127,7 +129,7 @@ class Ranking:
         runs = [*self._runs, self._in_memory()]
         names = [secrets.token_hex(8) for _ in runs]
         for name, run in zip(names, runs, strict=True):
-            for array, suffix in ((run.keys, "keys"), (run.overlaps, "overlaps")):
+            for array, suffix in zip((run.keys, run.overlaps), RUN_FILES, strict=True):
                 with (folder / f"{name}.{suffix}").open("wb") as file:
                     write_array(file, array)
         return names

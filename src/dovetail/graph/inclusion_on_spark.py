@@ -1,109 +1,160 @@
-"""Inclusion dependencies on Spark: each task compares two blocks of segments and writes what it has found, ranked.
+"""Inclusion dependencies on Spark, in two jobs. Work grows with the posting lists, not with pairs of segments.
 
-Two columns are compared in the task of their two blocks, and those of one block in the first task with this block: each
-pair of columns counts once. A task opens the segments itself, and only the catalogs of the others, whose tables and
-names the score needs; it returns the names of its sorted runs, which are merged here. As tasks open segments when they
-start, no writer may change the index meanwhile.
+1. A task for each range of token hashes merges the ranges of all segments' dictionaries, which are sorted by hash, and
+   leaves the groups of its tokens: which columns hold them, and how many they are.
+2. The driver joins the groups and makes the lake's value sets of them. A task for each range of sets finds the sets
+   that include these, by posting lists of rare groups, scores the pairs of columns and leaves them as sorted runs.
+
+Counts of all pairs of columns that share a token would be the plainer shuffle, but a token that 50,000 columns hold
+makes 10^9 pairs; lists of rare groups alone name candidates here, as in one process. What tasks leave goes through a
+folder beside the index, so that a lost worker costs its tasks only. The generation is held meanwhile; writers go on.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dovetail._storage.directory import Snapshot, open_segment, open_writer
+from dovetail._storage.directory import Snapshot, open_segment
 from dovetail._storage.segment import SegmentRef
+from dovetail._storage.store import Store, open_store
 from dovetail.catalog.decisions import Decision
-from dovetail.errors import WriterConflict
+from dovetail.errors import BuildFailed
 from dovetail.graph.decided import DecidedColumns
-from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
-from dovetail.graph.inclusion_dependencies import Ranking, SortedRun, saved_run
+from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery, eligible
+from dovetail.graph.inclusion_dependencies import RUN_FILES, Ranking, SortedRun, saved_run
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import Scorer
-from dovetail.indexes.open_segment import OpenSegment
+from dovetail.graph.shared_arrays import get_arrays, put_arrays, shared_folder
+from dovetail.graph.value_sets import Dictionaries, TokenGroups, ValueSets, hash_ranges, join_groups, value_sets
+from dovetail.indexes.tokens.query import TokenReader
 
 if TYPE_CHECKING:
+    from dovetail._spark.engine import SparkEngine
     from dovetail._spark.session import SparkRequest
+    from dovetail.pipeline.probe import Witness
 
-_BLOCK = 8  # segments at most: a task has two blocks in memory
-_TASKS = 3  # for each core, so that none waits long for the last one
+_TASKS = 4  # for each core, so that none waits long for the last one
+_TOKENS_A_TASK = 1 << 22  # bounds the memory of the first job: some 100 bytes a token
+_SETS = "sets.npz"
+_RUNS = "runs"
 
 
 def inclusions_on_spark(
-    snapshot: Snapshot, query: InclusionQuery, spark: SparkRequest, decisions: Sequence[Decision] = ()
+    snapshot: Snapshot,
+    columns: LakeColumns,
+    query: InclusionQuery,
+    spark: SparkRequest,
+    decisions: Sequence[Decision] = (),
 ) -> list[SortedRun]:
     """The sorted runs of all dependencies of a snapshot, without those that a person rejected."""
     from dovetail._spark.session import spark_session
     from dovetail.pipeline import probe
-    from dovetail.pipeline.tasks import run_tasks
 
     if not snapshot.segments:
         return []
-    with open_writer(snapshot.path) as writer:
-        if writer.manifest.generation != snapshot.manifest.generation:
-            raise WriterConflict(f"{snapshot.path} has changed since it was opened; open it again.")
-        with spark_session(spark) as engine:
-            witnesses = [probe.witness_of_store(writer.staging)]
-            slots = probe.check_workers(engine, witnesses)
-            runs = writer.staging / "runs"
-            runs.mkdir(parents=True)
-            common = {
-                "index": str(writer.path),
-                "segments": [ref.to_json() for ref in writer.manifest.segments],
-                "query": _query_to_json(query),
-                "runs": str(runs),
-                "decisions": [decision.to_json() for decision in decisions],
-            }
-            blocks = blocks_of(len(writer.manifest.segments), slots)
-            tasks = [common | {"blocks": pair, "inside": inside} for pair, inside in pairs_of(blocks)]
-            description = f"find inclusion dependencies of {len(writer.manifest.segments):,} segment(s)"
-            answers = run_tasks(engine, writer.staging / "job", find_between, tasks, description, witnesses)
-        return [saved_run(runs, name) for names in answers for name in names]
+    with shared_folder(snapshot.store) as folder, spark_session(spark) as engine:
+        witnesses = [probe.witness_of_store(folder)]
+        slots = probe.check_workers(engine, witnesses)
+        columns.save(folder)
+        job = _Job(engine, folder, witnesses)
+        groups = _merge_values(job, snapshot, columns, query, slots)
+        sets = value_sets(columns, *eligible(columns, query), query.null_is_a_value, groups=groups)
+        put_arrays(folder, _SETS, _arrays_of(sets))
+        common = {"query": _query_to_json(query), "decisions": [decision.to_json() for decision in decisions]}
+        ranges = set_ranges(sets, _TASKS * slots)
+        tasks = [common | {"first": first, "last": last} for first, last in ranges]
+        answers = job.run(find_including, tasks, f"compare {len(sets):,} sets of values")
+        return _fetched_runs(folder, [name for names in answers for name in names])
 
 
-def blocks_of(segments: int, cores: int) -> list[list[int]]:
-    """The segments in blocks: enough for several tasks per core, and none too large."""
-    wanted = math.ceil(math.sqrt(2 * _TASKS * cores)) + 1
-    number = min(segments, max(wanted, math.ceil(segments / _BLOCK)))
-    return [part.tolist() for part in np.array_split(np.arange(segments), number)]
+def _fetched_runs(folder: Store, names: Sequence[str]) -> list[SortedRun]:
+    """The runs of all tasks, mapped: their files may be removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="dovetail-") as place:
+        paths = folder.fetch([f"{_RUNS}/{name}.{suffix}" for name in names for suffix in RUN_FILES], Path(place))
+        return [saved_run(path.parent, name) for path, name in zip(paths[:: len(RUN_FILES)], names, strict=True)]
 
 
-def pairs_of(blocks: list[list[int]]) -> Iterator[tuple[list[list[int]], list[bool]]]:
-    """Every two blocks, and for each whether this task also compares the columns within it."""
-    if len(blocks) == 1:
-        yield blocks, [True]
-    for one, other in itertools.combinations(range(len(blocks)), 2):
-        yield [blocks[one], blocks[other]], [one == 0 and other == 1, one == 0]
+class _Job:
+    """Runs tasks that share a folder."""
+
+    def __init__(self, engine: SparkEngine, folder: Store, witnesses: list[Witness]) -> None:
+        self._engine, self.folder, self._witnesses = engine, folder, witnesses
+
+    def run(self, work: Callable[[dict[str, Any]], Any], tasks: list[dict[str, Any]], description: str) -> list[Any]:
+        """The answers of the tasks. Raises where one has none."""
+        from dovetail.pipeline.tasks import run_tasks
+
+        described = [task | {"folder": self.folder.absolute} for task in tasks]
+        place = self.folder.sub(work.__name__)
+        answers = run_tasks(self._engine, place, work, described, description, self._witnesses)
+        for answer in answers:
+            if isinstance(answer, dict):
+                raise BuildFailed(f"Spark cannot {description}: {json.dumps(answer)}.")
+        return answers
 
 
-def find_between(task: dict[str, Any]) -> list[str]:
-    """Find the dependencies of one task, scored and ranked as in the whole lake; returns the names of their runs."""
-    index, query = Path(task["index"]), _query_from_json(task["query"])
-    segments = [OpenSegment(open_segment(index, SegmentRef.from_json(ref))) for ref in task["segments"]]
-    lake = LakeColumns(segments)
-    chosen = [number for block in task["blocks"] for number in block]
-    found = InclusionFinder(LakeColumns([segments[number] for number in chosen]), query)
-    lengths = np.diff(lake.offsets)[chosen]
-    block_of = np.repeat(np.repeat(np.arange(len(task["blocks"])), [len(b) for b in task["blocks"]]), lengths)
-    number_of = np.concatenate([np.arange(lake.offsets[n], lake.offsets[n + 1]) for n in chosen])
-    inside = np.array(task["inside"])
-    sizes = InclusionFinder(lake, query).sizes
-    scorer, ranking = Scorer(lake, sizes), Ranking(lake, sizes)
-    decided = DecidedColumns(lake, map(Decision.from_json, task["decisions"]))
-    for pairs in found:
-        blocks = block_of[pairs.dependent], block_of[pairs.referenced]
-        kept = (blocks[0] != blocks[1]) | inside[blocks[0]]
-        one, other = number_of[pairs.dependent[kept]], number_of[pairs.referenced[kept]]
-        mine = ColumnPairs(one, other, pairs.overlap[kept])
-        ranking.add(*decided.judge(mine, scorer.scores(mine)))
-    return ranking.save(Path(task["runs"]))
+def _merge_values(
+    job: _Job, snapshot: Snapshot, columns: LakeColumns, query: InclusionQuery, slots: int
+) -> TokenGroups:
+    """The groups of the lake's tokens: the first job."""
+    tokens = sum(segment.counts["values"] for segment in snapshot.segments)
+    common = {
+        "index": snapshot.store.absolute,
+        "segments": [ref.to_json() for ref in snapshot.manifest.segments],
+        "query": _query_to_json(query),
+    }
+    ranges = hash_ranges(tokens, _TOKENS_A_TASK, least=slots)
+    tasks = [common | {"low": low, "high": high} for low, high in ranges]
+    description = f"merge {tokens:,} values of {len(snapshot.segments):,} segment(s)"
+    names = job.run(group_tokens, tasks, description)
+    return join_groups([TokenGroups(**get_arrays(job.folder, name)) for name in names], len(columns))
+
+
+def group_tokens(task: dict[str, Any]) -> str:
+    """Group the tokens of one range of hashes over all segments; returns the name of what it leaves."""
+    folder = open_store(task["folder"])
+    columns = LakeColumns.load(folder)
+    wanted, _ = eligible(columns, _query_from_json(task["query"]))
+    segments = [open_segment(task["index"], SegmentRef.from_json(ref)) for ref in task["segments"]]
+    dictionaries = Dictionaries([TokenReader(segment) for segment in segments], columns.offsets[:-1])
+    found = dictionaries.groups_between(task["low"], task["high"], wanted)
+    name = f"groups-{task['low']:016x}.npz"
+    put_arrays(folder, name, _arrays_of(found))
+    return name
+
+
+def set_ranges(sets: ValueSets, tasks: int) -> list[tuple[int, int]]:
+    """The sets in ranges with about the same number of groups."""
+    cuts = np.searchsorted(sets.group_offsets, np.linspace(0, len(sets.groups), tasks + 1)[1:-1])
+    bounds = np.unique(np.concatenate([[0], cuts, [len(sets)]])).tolist()
+    return list(itertools.pairwise(bounds))
+
+
+def find_including(task: dict[str, Any]) -> list[str]:
+    """Find the dependencies of some sets, scored and ranked as in the whole lake; returns the names of their runs."""
+    folder = open_store(task["folder"])
+    columns, query = LakeColumns.load(folder), _query_from_json(task["query"])
+    finder = InclusionFinder(columns, query, sets=ValueSets(**get_arrays(folder, _SETS)))
+    scorer, ranking = Scorer(columns, finder.sizes), Ranking(columns, finder.sizes)
+    decided = DecidedColumns(columns, map(Decision.from_json, task["decisions"]))
+    for pairs in finder.between(task["first"], task["last"]):
+        ranking.add(*decided.judge(pairs, scorer.scores(pairs)))
+    with folder.publish(_RUNS) as place:
+        place.mkdir(exist_ok=True)
+        return ranking.save(place)
+
+
+def _arrays_of(found: TokenGroups | ValueSets) -> dict[str, Any]:
+    return {field.name: getattr(found, field.name) for field in fields(found)}
 
 
 def _query_to_json(query: InclusionQuery) -> dict[str, Any]:

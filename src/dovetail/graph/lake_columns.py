@@ -12,7 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._storage.store import Store
 from dovetail._types import Array
+from dovetail.graph.shared_arrays import get_arrays, put_arrays
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.lake.listing import matches
@@ -20,6 +22,7 @@ from dovetail.lake.listing import matches
 _FIELDS = (
     "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "mean_length",
 )  # fmt: skip
+_COLUMNS, _TABLES, _NUMBERS = "columns.arrow", "tables.arrow", "columns.npz"
 _ROWS_PER_NULL = 100  # of a key, at least; arbitrary: forgives the odd value that only looks like a null
 
 
@@ -29,14 +32,44 @@ class LakeColumns:
     def __init__(self, segments: Sequence[OpenSegment]) -> None:
         self.segments = segments
         parts = [segment.catalog.columns.select(_FIELDS) for segment in segments]
-        self.offsets = running_sum(np.array([part.num_rows for part in parts], np.int64))
-        self._catalog = pa.concat_tables(parts) if parts else None
+        offsets = running_sum(np.array([part.num_rows for part in parts], np.int64))
         first_tables = running_sum(np.array([len(segment.names) for segment in segments], np.int64))
-        self.table_of = self._number("table") + np.repeat(first_tables[:-1], np.diff(self.offsets))
         names = [segment.catalog.tables["table"].combine_chunks() for segment in segments]
-        self.table_names = pa.concat_arrays(names) if names else pa.array([], pa.string())
-        self.alive = _joined([segment.alive for segment in segments]).astype(bool)[self.table_of]
+        alive = _joined([segment.alive for segment in segments]).astype(bool)
+        self._describe(
+            pa.concat_tables(parts) if parts else None,
+            pa.table({"name": pa.concat_arrays(names) if names else pa.array([], pa.string()), "alive": alive}),
+            offsets,
+            np.repeat(first_tables[:-1], np.diff(offsets)),
+        )
+
+    def _describe(self, catalog: pa.Table | None, tables: pa.Table, offsets: Array, first_tables: Array) -> None:
+        """`first_tables` is, for each column, the number of the first table of its segment."""
+        self._catalog, self._tables, self._first_tables = catalog, tables, first_tables
+        self.offsets = offsets
+        self.table_of = self._number("table") + first_tables
+        self.table_names = tables["name"].combine_chunks()
+        self.alive = tables["alive"].to_numpy(zero_copy_only=False)[self.table_of]
         self.rows, self.nulls, self.distinct = (self._number(name) for name in ("rows", "nulls", "distinct"))
+
+    def save(self, folder: Store) -> None:
+        """Write what `load` needs: a worker then opens one file, not every segment. There must be a segment."""
+        assert self._catalog is not None
+        for name, table in ((_COLUMNS, self._catalog), (_TABLES, self._tables)):
+            content = pa.BufferOutputStream()
+            with pa.ipc.new_file(content, table.schema) as file:
+                file.write_table(table)
+            folder.put(name, content.getvalue().to_pybytes())
+        put_arrays(folder, _NUMBERS, {"offsets": self.offsets, "first_tables": self._first_tables})
+
+    @classmethod
+    def load(cls, folder: Store) -> LakeColumns:
+        """Columns that were saved, without their segments."""
+        found = cls(())
+        paths = (folder.local_file(name, lambda _: True) for name in (_COLUMNS, _TABLES))
+        catalog, tables = (pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in paths)
+        found._describe(catalog, tables, **get_arrays(folder, _NUMBERS))
+        return found
 
     def __len__(self) -> int:
         return int(self.offsets[-1])

@@ -1,9 +1,9 @@
 """The foreign keys and candidate keys of one generation of an index: found at the first question, then kept.
 
-They are kept in a pack beside the index, or in the user's cache folder where the index is read-only. Its name says for
-which generation, segments and version of the scores it holds: another one is never read for an answer, and a damaged
-one is ignored. What a new generation can reuse are the comparisons of rows, which take most of the time: segments are
-immutable, so columns of segments that both generations have share the same combinations.
+They are kept in a pack beside the index, or in the user's cache folder where the index is read-only or in an object
+store. Its name says for which generation, segments and version of the scores it holds: another one is never read for an
+answer, and a damaged one is ignored. What a new generation can reuse are the comparisons of rows, which take most of
+the time: segments are immutable, so columns of segments that both generations have share the same combinations.
 
     <index>/answers/keys-<generation>-<scores version>-<digest of the segments>.dvt
     $XDG_CACHE_HOME/dovetail/<digest of the index's path>/…      with the path itself in `index`
@@ -27,10 +27,13 @@ from typing import Any
 import numpy as np
 
 from dovetail._interrupt import tidied
+from dovetail._objects import is_remote
 from dovetail._progress import Progress, silent
+from dovetail._storage.cache import user_cache
 from dovetail._storage.directory import Snapshot
 from dovetail._storage.pack import SUFFIX, Pack, PackWriter
 from dovetail._storage.sealed import checksum_of
+from dovetail._storage.store import LocalStore
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.graph.candidate_keys import CandidateKeyTable, candidate_keys
 from dovetail.graph.composite_keys import (
@@ -95,9 +98,11 @@ class _Place:
     def __init__(self, snapshot: Snapshot) -> None:
         self._generation = snapshot.manifest.generation
         self._segments = [ref.to_json() for ref in snapshot.manifest.segments]
-        index = snapshot.path.resolve()
-        self._index = index
-        self._folders = (index / _FOLDER, _user_cache() / checksum_of(os.fsencode(index)))
+        store = snapshot.store
+        local = store.path.resolve() if isinstance(store, LocalStore) else None
+        self._index = str(local or store.address)
+        in_cache = user_cache() / checksum_of(os.fsencode(self._index))
+        self._folders = (local / _FOLDER, in_cache) if local else (in_cache,)
         digest = checksum_of(json.dumps(self._segments, sort_keys=True).encode())
         self._file = f"keys-{self._generation}-{SCORES_VERSION}-{digest}{SUFFIX}"
 
@@ -126,7 +131,8 @@ class _Place:
     def save(self, found: LakeKeys, columns: LakeColumns) -> None:
         """Keep the keys; a failure costs the next question time and nothing else."""
         failure: OSError | None = None
-        for folder, in_cache in zip(self._folders, (False, True), strict=True):
+        for folder in self._folders:
+            in_cache = folder.name != _FOLDER
             if any(_generation(file) > self._generation for file in _kept_files(folder)):
                 return  # the index has moved on, and nobody will ask for this generation any more
             try:
@@ -228,10 +234,6 @@ def _clean(folder: Path, newest: str) -> None:
 def _clean_cache(cache: Path) -> None:
     """Remove what is kept for indexes that are gone."""
     for note in cache.glob("*/index"):
-        if not Path(os.fsdecode(note.read_bytes())).exists():
+        index = os.fsdecode(note.read_bytes())
+        if not is_remote(index) and not Path(index).exists():
             shutil.rmtree(note.parent, ignore_errors=True)
-
-
-def _user_cache() -> Path:
-    """As the XDG base directory specification has it."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dovetail"

@@ -11,7 +11,7 @@ far fewer combinations than tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,10 +78,12 @@ def value_sets(
     referable: Array,
     null_is_a_value: bool = False,
     progress: Progress = silent,
+    groups: TokenGroups | None = None,
 ) -> ValueSets:
-    """The sets of the wanted columns, of which only `referable` ones can be referenced."""
-    readers = [segment.tokens for segment in columns.segments]
-    groups = token_groups(readers, columns.offsets[:-1], wanted, progress)
+    """The sets of the wanted columns, of which only `referable` ones can be referenced; `groups` if they are known."""
+    if groups is None:
+        readers = [segment.tokens for segment in columns.segments]
+        groups = token_groups(readers, columns.offsets[:-1], wanted, progress)
     if null_is_a_value:
         groups = _with_null(groups, np.flatnonzero(wanted & (columns.nulls > 0)), len(columns))
     offsets, by_column, _ = transpose(groups.offsets, groups.columns, groups.columns, len(columns))
@@ -139,9 +141,38 @@ def token_groups(
     readers: Sequence[TokenReader], first_columns: Array, wanted: Array, progress: Progress = silent
 ) -> TokenGroups:
     """The groups over the wanted columns of the lake; `first_columns` is the first column number of each segment."""
-    combinations, members, weights = _combinations(readers, progress)
-    lists = expand_lists(combinations, members, *_postings(readers, first_columns), wanted)
-    return regroup(*lists, weights, len(wanted))
+    if len(readers) == 1:
+        arrays = readers[0].arrays
+        alone = np.arange(arrays.groups + 1), np.arange(arrays.groups)
+        lists = expand_lists(*alone, arrays.posting_offsets, arrays.posting_columns, wanted)
+        return regroup(*lists, np.diff(arrays.group_tokens), len(wanted))
+    dictionaries = Dictionaries(readers, first_columns)
+    ranges = hash_ranges(dictionaries.tokens, _TOKENS_AT_ONCE)
+    parts = []
+    for number, (low, high) in enumerate(ranges):
+        progress("merging values", dictionaries.tokens * number // len(ranges), dictionaries.tokens)
+        parts.append(dictionaries.groups_between(low, high, wanted))
+    return join_groups(parts, len(wanted))
+
+
+def join_groups(parts: Sequence[TokenGroups], width: int) -> TokenGroups:
+    """The groups of several ranges of hashes as those of all."""
+    if len(parts) == 1:
+        return parts[0]
+    sizes = [np.diff(part.offsets) for part in parts]
+    lists = [np.empty(0, np.uint32), *(part.columns for part in parts)]
+    weights = [np.empty(0, np.int64), *(part.weights for part in parts)]
+    offsets = running_sum(np.concatenate([np.empty(0, np.int64), *sizes]))
+    return regroup(offsets, np.concatenate(lists), np.concatenate(weights), width)
+
+
+def hash_ranges(tokens: int, at_most: int, least: int = 1) -> list[tuple[int, int]]:
+    """Ranges of hashes, ends excluded, with about `at_most` of the tokens each; at least so many ranges."""
+    parts = 1
+    while parts * at_most < tokens or parts < least:
+        parts *= 2
+    step = (1 << 64) // parts
+    return [(number * step, (number + 1) * step) for number in range(parts)]
 
 
 def regroup(offsets: Array, columns: Array, weights: Array, width: int) -> TokenGroups:
@@ -154,90 +185,101 @@ def regroup(offsets: Array, columns: Array, weights: Array, width: int) -> Token
     return TokenGroups(offsets, columns, added)
 
 
-def _postings(readers: Sequence[TokenReader], first_columns: Array) -> tuple[Array, Array]:
-    """The posting lists of all segments' groups, one segment after another, with the lake's column numbers."""
-    if len(readers) == 1:
-        return readers[0].arrays.posting_offsets, readers[0].arrays.posting_columns
-    sizes = [np.diff(reader.arrays.posting_offsets) for reader in readers]
-    parts = [
-        reader.arrays.posting_columns + np.uint32(first) for reader, first in zip(readers, first_columns, strict=False)
-    ]
-    if not parts:
-        return np.zeros(1, np.int64), np.empty(0, np.uint32)
-    return running_sum(np.concatenate(sizes)), np.concatenate(parts)
+class Dictionaries:
+    """The segments' dictionaries as one. Groups are numbered over all segments."""
 
+    def __init__(self, readers: Sequence[TokenReader], first_columns: Array) -> None:
+        self._readers = readers
+        self._first_columns = first_columns
+        self._first_groups = running_sum(np.array([reader.arrays.groups for reader in readers], np.int64))
+        self._groups_of = [
+            np.repeat(np.arange(r.arrays.groups, dtype=np.uint32), np.diff(r.arrays.group_tokens)) for r in readers
+        ]
+        self.tokens = sum(reader.arrays.tokens for reader in readers)
 
-def _combinations(readers: Sequence[TokenReader], progress: Progress) -> tuple[Array, Array, Array]:
-    """The distinct lists of segments' groups (offsets and members) that hold the same token, and their token counts.
+    def groups_between(self, low: int, high: int, wanted: Array) -> TokenGroups:
+        """The groups of the tokens whose hashes lie between two numbers, over the wanted columns.
 
-    Groups are numbered over all segments. A group of its own is a list of one, whose weight may be 0.
-    """
-    first_groups = running_sum(np.array([reader.arrays.groups for reader in readers], np.int64))
-    number = int(first_groups[-1])
-    alone = np.zeros(number, np.int64)
-    if len(readers) == 1:
-        alone[:] = np.diff(readers[0].arrays.group_tokens)
-    sizes, members, weights = [np.ones(number, np.int64)], [np.arange(number)], [alone]
-    if len(readers) > 1:
-        for offsets, lists, found in _meetings(readers, first_groups, alone, progress):
-            sizes.append(np.diff(offsets))
-            members.append(lists)
-            weights.append(found)
-    return running_sum(np.concatenate(sizes)), np.concatenate(members), np.concatenate(weights)
-
-
-def _meetings(
-    readers: Sequence[TokenReader], first_groups: Array, alone: Array, progress: Progress
-) -> Iterator[tuple[Array, Array, Array]]:
-    """The lists of two or more groups, one range of hashes after another; other tokens are counted in `alone`."""
-    groups_of = [
-        np.repeat(np.arange(r.arrays.groups, dtype=np.uint32), np.diff(r.arrays.group_tokens)) for r in readers
-    ]
-    done, total = 0, sum(len(reader.arrays.hashes) for reader in readers)
-    for cuts in _ranges([reader.arrays.hashes for reader in readers]):
-        progress("merging values", done, total)
-        parts = [reader.arrays.hashes[low:high] for reader, (low, high) in zip(readers, cuts, strict=True)]
-        ids = [reader.arrays.hash_ids[low:high] for reader, (low, high) in zip(readers, cuts, strict=True)]
-        hashes = np.concatenate(parts)
-        if not len(hashes):
-            continue
-        done += len(hashes)
-        order = np.argsort(hashes, kind="stable")  # a merge: each part is ascending
-        hashes = hashes[order]
+        Each token belongs to a combination of segments' groups; only these are expanded to columns.
+        """
+        hashes, ids = self._range(low, high)
+        if not sum(map(len, hashes)):
+            return TokenGroups(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
         groups = np.concatenate(
-            [first + of[i].astype(np.int64) for first, of, i in zip(first_groups, groups_of, ids, strict=False)]
-        )[order]
+            [
+                first + of[i].astype(np.int64)
+                for first, of, i in zip(self._first_groups[:-1], self._groups_of, ids, strict=True)
+            ]
+        )
+        used, place = _distinct(groups, int(self._first_groups[-1]))
+        sizes, members, weights = self._combinations(np.concatenate(hashes), ids, place[groups], len(used))
+        lists = expand_lists(running_sum(sizes), members, *self._postings(used), wanted)
+        return regroup(*lists, weights, len(wanted))
+
+    def _range(self, low: int, high: int) -> tuple[list[Array], list[Array]]:
+        """The hashes of each segment between two numbers, and the ids of their tokens."""
+        hashes, ids = [], []
+        for reader in self._readers:
+            found = reader.arrays.hashes
+            start = int(np.searchsorted(found, np.uint64(low)))
+            stop = int(np.searchsorted(found, np.uint64(high))) if high < 1 << 64 else len(found)
+            hashes.append(found[start:stop])
+            ids.append(reader.arrays.hash_ids[start:stop])
+        return hashes, ids
+
+    def _combinations(self, hashes: Array, ids: list[Array], groups: Array, number: int) -> tuple[Array, Array, Array]:
+        """The distinct lists of groups that hold the same token: sizes, members, and how many tokens have each.
+
+        Every group of its own is a list of one, whose weight may be 0.
+        """
+        order = np.argsort(hashes, kind="stable")  # a merge: the part of each segment is ascending
+        hashes, groups = hashes[order], groups[order]
         again = np.concatenate([[False], hashes[1:] == hashes[:-1]])
         met = again | np.concatenate([again[1:], [False]])
-        alone += np.bincount(groups[~met], minlength=len(alone))
-        content, offsets = _content(readers, ids, order[met])
-        lists, members, tokens, collided = meet(hashes[met], groups[met], content, offsets)
-        alone += np.bincount(collided, minlength=len(alone))
-        if len(tokens):
-            folded = regroup(lists, members, tokens, int(first_groups[-1]))
-            yield folded.offsets, folded.columns, folded.weights
+        content, spans = _content(self._readers, ids, order[met])
+        lists, members, tokens, collided = meet(hashes[met], groups[met], content, spans)
+        alone = np.bincount(groups[~met], minlength=number) + np.bincount(collided, minlength=number)
+        folded = regroup(lists, members, tokens, number)
+        return (
+            np.concatenate([np.ones(number, np.int64), np.diff(folded.offsets)]),
+            np.concatenate([np.arange(number), folded.columns]),
+            np.concatenate([alone, folded.weights]),
+        )
+
+    def _postings(self, groups: Array) -> tuple[Array, Array]:
+        """The posting lists of these groups, ascending, with the lake's column numbers."""
+        bounds = np.searchsorted(groups, self._first_groups)
+        sizes, columns = [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
+        for number, reader in enumerate(self._readers):
+            mine = groups[bounds[number] : bounds[number + 1]] - self._first_groups[number]
+            if len(mine):
+                arrays = reader.arrays
+                offsets, found, _ = gather_lists(
+                    arrays.posting_offsets, arrays.posting_columns, arrays.posting_columns, mine
+                )
+                sizes.append(np.diff(offsets))
+                columns.append(found + np.uint32(self._first_columns[number]))
+        return running_sum(np.concatenate(sizes)), np.concatenate(columns)
 
 
-def _ranges(hashes: list[Array]) -> Iterator[list[tuple[int, int]]]:
-    """For each range of hashes, its bounds in every segment; ranges have about `_TOKENS_AT_ONCE` hashes at most."""
-    parts = 1
-    while parts * _TOKENS_AT_ONCE < sum(map(len, hashes)):
-        parts *= 2
-    step = (1 << 64) // parts
-    bounds = np.array([i * step for i in range(1, parts)], np.uint64)
-    cuts = [np.concatenate([[0], np.searchsorted(part, bounds), [len(part)]]) for part in hashes]
-    for i in range(parts):
-        yield [(int(cut[i]), int(cut[i + 1])) for cut in cuts]
+def _distinct(numbers: Array, most: int) -> tuple[Array, Array]:
+    """The distinct numbers below `most`, ascending, and the place of each number among them."""
+    used = np.zeros(most, bool)
+    used[numbers] = True
+    found = np.flatnonzero(used)
+    place = np.zeros(most, np.int64)
+    place[found] = np.arange(len(found))
+    return found, place
 
 
 def _content(readers: Sequence[TokenReader], ids: list[Array], places: Array) -> tuple[Array, Array]:
     """The bytes of the tokens at these positions of all ids taken together, and the span of each."""
     starts = running_sum(np.array([len(part) for part in ids], np.int64))
-    segments = np.searchsorted(starts, places, side="right") - 1
-    by_segment = np.argsort(segments, kind="stable")
+    by_segment = np.argsort(places)
+    bounds = np.searchsorted(places[by_segment], starts)
     contents, sizes = [np.empty(0, np.uint8)], [np.empty(0, np.int64)]
     for number, reader in enumerate(readers):
-        mine = places[by_segment[segments[by_segment] == number]] - starts[number]
+        mine = places[by_segment[bounds[number] : bounds[number + 1]]] - starts[number]
         content, offsets = gather_strings(
             reader.arrays.token_bytes, reader.arrays.token_offsets, ids[number][mine].astype(np.int64)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,9 @@ from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.tokens.query import TokenReader
 
-_HASH_RANGES = 64
+EXACT_VALUES = 1 << 20
+"""Up to how many distinct values are counted exactly."""
+_AT_ONCE = 1 << 23  # hashes in memory: 64 MB
 
 
 @dataclass(frozen=True)
@@ -26,18 +28,31 @@ class Skipped:
     reason: str
 
 
-def statistics_of(segments: Sequence[Segment]) -> dict[str, int]:
-    """Tables, columns, rows, bytes and distinct values; files that could not be read are no tables."""
-    totals = dict.fromkeys(("tables", "columns", "rows", "bytes"), 0)
-    for segment in segments:
-        tables = CatalogReader(segment.pack(records.NAME)).tables
-        alive = np.ones(tables.num_rows, bool)
-        alive[list(segment.ref.dead)] = False
-        alive &= pc.equal(tables["error"], "").to_numpy(zero_copy_only=False)
-        totals["tables"] += int(alive.sum())
-        for name in ("columns", "rows", "bytes"):
-            totals[name] += int(tables[name].to_numpy()[alive].sum())
-    return {**totals, "values": _distinct_values([_live_hashes(segment) for segment in segments])}
+@dataclass(frozen=True)
+class DistinctValues:
+    """How many distinct values the lake has; an estimate where it has more than `EXACT_VALUES`."""
+
+    number: int
+    is_exact: bool
+
+
+def totals_of(segment: Segment) -> dict[str, int]:
+    """Tables, columns, rows and bytes of the live tables of a segment; files that could not be read are no tables."""
+    tables = CatalogReader(segment.pack(records.NAME)).tables
+    alive = np.ones(tables.num_rows, bool)
+    alive[list(segment.ref.dead)] = False
+    alive &= pc.equal(tables["error"], "").to_numpy(zero_copy_only=False)
+    sums = {name: int(tables[name].to_numpy()[alive].sum()) for name in ("columns", "rows", "bytes")}
+    return {"tables": int(alive.sum()), **sums}
+
+
+def statistics_of(totals: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The totals of the lake, from those of its segments."""
+    lake = dict.fromkeys(("tables", "columns", "rows", "bytes"), 0)
+    for each in totals:
+        for name in lake:
+            lake[name] += each[name]
+    return lake
 
 
 def failed_tables(snapshot: Snapshot) -> list[Skipped]:
@@ -50,6 +65,29 @@ def failed_tables(snapshot: Snapshot) -> list[Skipped]:
                 row = tables.slice(int(number), 1).select(["table", "error"]).to_pylist()[0]
                 found.append(Skipped(row["table"], row["error"]))
     return sorted(found, key=lambda skipped: skipped.path)
+
+
+def distinct_values(segments: Sequence[Segment]) -> DistinctValues:
+    """By the `EXACT_VALUES` smallest hashes of the lake (bottom-k sketch): they are among the smallest of its segments.
+
+    Bar-Yossef, Jayram, Kumar, Sivakumar, Trevisan: Counting Distinct Elements in a Data Stream, RANDOM 2002,
+    doi:10.1007/3-540-45726-7_1. The same values give the same number, in however many segments. The standard error is
+    1 / sqrt(EXACT_VALUES): 0.1%.
+    """
+    parts: list[Array] = []
+    for segment in segments:
+        parts.append(_live_hashes(segment)[: EXACT_VALUES + 1])
+        if sum(map(len, parts)) > _AT_ONCE:
+            parts = [_smallest(parts)]
+    smallest = _smallest(parts)
+    if len(smallest) <= EXACT_VALUES:
+        return DistinctValues(len(smallest), True)
+    return DistinctValues(round(EXACT_VALUES * 2.0**64 / float(smallest[-1])), False)
+
+
+def _smallest(parts: list[Array]) -> Array:
+    found: Array = np.unique(np.concatenate([np.empty(0, np.uint64), *parts]))[: EXACT_VALUES + 1]
+    return found
 
 
 def _live_hashes(segment: Segment) -> Array:
@@ -67,15 +105,3 @@ def _live_hashes(segment: Segment) -> Array:
     held: Array = np.logical_or.reduceat(alive[arrays.posting_columns], arrays.posting_offsets[:-1])
     live: Array = arrays.hashes[np.repeat(held, np.diff(arrays.group_tokens))[arrays.hash_ids]]
     return live
-
-
-def _distinct_values(hashes: list[Array]) -> int:
-    """How many hashes there are in all, range by range, so that no more than a part is in memory."""
-    if len(hashes) == 1:
-        return len(hashes[0])
-    bounds = np.arange(1, _HASH_RANGES, dtype=np.uint64) << np.uint64(64 - 6)
-    cuts = [np.concatenate([[0], np.searchsorted(part, bounds), [len(part)]]) for part in hashes]
-    return sum(
-        len(np.unique(np.concatenate([part[cut[i] : cut[i + 1]] for part, cut in zip(hashes, cuts, strict=True)])))
-        for i in range(_HASH_RANGES if hashes else 0)
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,16 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
+from dovetail._storage.cache import FileCache
 from dovetail._storage.directory import open_snapshot
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment, SegmentRef
+from dovetail._storage.store import Address, ObjectStore, Store, open_store
 from dovetail.catalog import records
 from dovetail.catalog.decisions import read_decisions
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.registry import INDEXES
-from dovetail.indexes.statistics import statistics_of
+from dovetail.indexes.statistics import statistics_of, totals_of
 from dovetail.indexes.tokens.query import TokenReader
+
+_KEPT_BYTES = 1_000_000_000  # of what is fetched: enough for the packs of a segment, which are checked together
 
 
 @dataclass(frozen=True)
@@ -32,10 +37,18 @@ class Verification:
     problems: tuple[str, ...]
 
 
-def verify_index(path: Path) -> Verification:
+def verify_index(path: Address) -> Verification:
     """Read every byte. Goes on after a broken segment, so that all damage is named at once."""
+    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
+        store = open_store(path)
+        if isinstance(store, ObjectStore):  # what was fetched before says nothing about the store
+            store = ObjectStore(store.address, FileCache(Path(folder), _KEPT_BYTES))
+        return _verify(store)
+
+
+def _verify(store: Store) -> Verification:
     try:
-        snapshot = open_snapshot(path)
+        snapshot = open_snapshot(store)
     except IndexDamaged as damage:
         return Verification(0, 0, 0, 0, (str(damage),))
     manifest = snapshot.manifest
@@ -51,7 +64,7 @@ def verify_index(path: Path) -> Verification:
     problems += [f"table {name} is alive {count} times" for name, count in sorted(names.items()) if count > 1]
     if not problems:
         problems += _wrong_statistics(manifest, segments)
-    problems += _damaged_decisions(path)
+    problems += _damaged_decisions(store)
     size = sum(part["bytes"] for segment in segments for part in segment.parts.values())
     return Verification(manifest.generation, len(manifest.segments), len(names), size, tuple(problems))
 
@@ -86,7 +99,7 @@ def _catalog_problems(catalog: CatalogReader, segment: Segment) -> Iterator[str]
         yield "its rows are not those that the sets count"
 
 
-def _damaged_decisions(path: Path) -> Iterator[str]:
+def _damaged_decisions(path: Store) -> Iterator[str]:
     try:
         read_decisions(path)
     except (IndexDamaged, FormatMismatch) as damage:
@@ -94,8 +107,7 @@ def _damaged_decisions(path: Path) -> Iterator[str]:
 
 
 def _wrong_statistics(manifest: Manifest, segments: list[Segment]) -> Iterator[str]:
-    """A long run states no statistics before its last commit."""
-    counted = statistics_of(segments) if manifest.statistics else {}
+    counted = statistics_of(map(totals_of, segments)) if manifest.statistics else {}
     for name, number in counted.items():
         if manifest.statistics.get(name) != number:
             yield f"the manifest states {manifest.statistics.get(name)} {name}, the segments hold {number}"

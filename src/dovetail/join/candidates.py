@@ -10,8 +10,9 @@ import numpy as np
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
+from dovetail.evidence.agreement import Partners, sampled_rows
 from dovetail.evidence.features import Common, features
-from dovetail.evidence.two_tables import Columns, TwoTables
+from dovetail.evidence.two_tables import OF_REFERENCES, Columns, TwoTables
 from dovetail.join.best_predicate.coding import code_tables
 from dovetail.join.best_predicate.groups import Pair as CodedPair
 from dovetail.join.best_predicate.groups import TwoCoded
@@ -35,10 +36,13 @@ from dovetail.transform.composite import discover_composite
 from dovetail.transform.discover import discover
 from dovetail.transform.transformation import Transformation
 
+_CALLED = OF_REFERENCES.index("called")
 _COMPOSITE = (("key", 6), ("strength", 3), ("balance", 3))
 """Preferences, and how many of the best of each are compared: they disagree on what several columns should be."""
 _FOR_COMPOSITE = 0.3  # of the time, at most
+_FOR_LEARNING = 0.9  # of the time that is left: the rest is for what was learned last; arbitrary
 _STEPS = 10.0  # of a transformation: as many count as 1
+_MOST_AGREEMENTS = 200  # candidates whose rows are looked at; arbitrary, a tenth of a second
 _WAYS = 3  # of comparing texts, each on other columns; arbitrary
 _MOST_TRIED = 2_000, 20_000
 """Distinct values and keys that are compared to judge a similarity join; all are compared only if it is chosen.
@@ -77,7 +81,26 @@ class Candidates:
             joined = two.joined(pairs)
             if joined is not None:
                 found.setdefault(pairs, joined)
-        return self._measured([pairs_of(pairs) for pairs in found], list(found.values())) if found else []
+        if not found:
+            return []
+        agreement = self._agreement(two, found)
+        return self._measured([pairs_of(pairs) for pairs in found], list(found.values()), agreement)
+
+    def _agreement(self, two: TwoCoded, found: dict[tuple[CodedPair, ...], Joined]) -> Array:
+        """Of the rows that equal columns join, in other columns; of those with few common keys nobody looks."""
+        measured = np.zeros((len(found), 1))
+        partners = cache(partial(_partners, two))
+        ranked = sorted(enumerate(found), key=lambda entry: -found[entry[1]].groups)
+        for place, pairs in ranked[:_MOST_AGREEMENTS]:
+            if len(pairs) == 1:
+                ((_, a, _, b),) = pairs
+                rows = sampled_rows(partners(0, a), partners(1, b))
+            else:
+                groups = two.groups(pairs)
+                rows = sampled_rows(Partners(groups.left), Partners(groups.right))
+            own = {(two.left.columns[a], two.right.columns[b]) for _, a, _, b in pairs}
+            measured[place] = self._facts.agreement.of(rows, own)
+        return measured
 
     @cached_property
     def _coded(self) -> tuple[TwoCoded, Callable[[Sequence[CodedPair]], tuple[Columns, Columns]]]:
@@ -103,7 +126,7 @@ class Candidates:
         """As few of the pairs as join the same rows; those whose names have least in common go first."""
         wanted = two.joined(pairs)
         ones, others = map(np.array, self._coded[1](pairs))
-        called = np.maximum(self._facts.called(ones, others), self._facts.called(others, ones))
+        called = np.maximum(self._called(ones, others), self._called(others, ones))
         kept = list(pairs)
         for place in np.argsort(called, kind="stable").tolist():
             fewer = [pair for pair in kept if pair != pairs[place]]
@@ -112,8 +135,15 @@ class Candidates:
                 kept = fewer
         return tuple(kept)
 
-    def _measured(self, chosen: list[tuple[Columns, Columns]], joined: list[Joined]) -> list[Candidate]:
-        measured = [self._equal_features(chosen, joined, here) for here in (0, 1)]
+    def _called(self, ones: Array, others: Array) -> Array:
+        """How far each of `ones` is named after each of `others` or its table, from 0 to 1."""
+        found: Array = self._facts.references(ones, others)[:, _CALLED]
+        return found
+
+    def _measured(
+        self, chosen: list[tuple[Columns, Columns]], joined: list[Joined], agreement: Array
+    ) -> list[Candidate]:
+        measured = [np.hstack([self._equal_features(chosen, joined, here), agreement]) for here in (0, 1)]
         found = []
         for place, (mine, theirs) in enumerate(chosen):
             columns = self._facts.names(mine), self._facts.names(theirs)
@@ -133,17 +163,14 @@ class Candidates:
         sizes = np.array([len(columns) for columns in mine], np.float64)
         starts = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
         ones, others = (np.array([column for columns in side for column in columns]) for side in (mine, theirs))
-        called, same = (
-            np.add.reduceat(compare(ones, others), starts) / sizes
-            for compare in (self._facts.called, self._facts.same_name)
-        )
+        same = np.add.reduceat(self._facts.same_name(ones, others), starts) / sizes
         nothing = np.zeros(len(chosen))
         common = Common(
             keys=np.array([each.groups for each in joined], np.float64),
             rows_here=np.array([each.matched[here] for each in joined], np.float64),
             rows_there=np.array([each.matched[1 - here] for each in joined], np.float64),
             joined=np.array([each.rows for each in joined], np.float64),
-            called=called, same_name=same, columns=sizes, chance=self._facts.fullness(theirs, there),
+            called=nothing, same_name=same, columns=sizes, chance=self._facts.fullness(theirs, there),
             transformed=nothing, similar=nothing, uncertain=nothing, cost=nothing, near=nothing, same_table=nothing,
         )  # fmt: skip
         named = np.add.reduceat(self._facts.references(ones, others), starts) / sizes[:, None]
@@ -167,17 +194,19 @@ class Candidates:
             values = TextRows.of_rows(together(source, compared.source))
             keys = TextRows.of_rows(together(target, compared.target))
             columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-            make = cache(partial(similar_keys, values, keys, int(compared.reversed)))
             if len(values.texts) <= _MOST_TRIED[0] and len(keys.texts) <= _MOST_TRIED[1]:
-                yield self._of_keys("similar", columns, make(), values.codes)
+                found = similar_keys(values, keys, int(compared.reversed), deadline=self._deadline)
+                yield self._of_keys("similar", columns, found, values.codes)
             else:
-                tried, share = sampled_similar_keys(values, keys, int(compared.reversed), _MOST_TRIED)
+                make = cache(partial(similar_keys, values, keys, int(compared.reversed)))
+                tried, share = sampled_similar_keys(values, keys, int(compared.reversed), _MOST_TRIED, self._deadline)
                 yield self._of_keys("similar", columns, tried, values.codes, sampled=share, make=make)
 
     def transformed(self) -> Iterator[Candidate]:
         """What programs make of one table's values, alone and with similarity for the rows that they leave."""
         left, right = ({name: table.values(name) for name in table.names} for table in (self._left, self._right))
-        found = discover(left, right, deadline=self._deadline) or discover_composite(left, right, self._deadline)
+        deadline = Deadline(self._deadline.left * _FOR_LEARNING)
+        found = discover(left, right, deadline=deadline) or discover_composite(left, right, deadline)
         if found is None:
             return
         way = Transformation(found.programs, found.reversed, found.target, found.key)
@@ -191,7 +220,8 @@ class Candidates:
         if (self._left if way.reversed else self._right).column(way.target).has_codes:
             return
         wanted = target[way.target]
-        more = with_similar(keys, asked, wanted if way.key is None else way.key.apply({way.target: wanted}))
+        wanted = wanted if way.key is None else way.key.apply({way.target: wanted})
+        more = with_similar(keys, asked, wanted, self._deadline)
         assert more.origin is not None
         if (more.origin[more.of_source >= 0] == SIMILAR).any():
             yield self._of_keys("transform", columns, more, asking, way)
@@ -213,6 +243,11 @@ class Candidates:
             by, columns, keys.source, measured.features, joined, matched, make or (lambda: keys), way,
             estimated=sampled < 1,
         )  # fmt: skip
+
+
+def _partners(two: TwoCoded, side: int, column: int) -> Partners:
+    table = (two.left, two.right)[side]
+    return Partners(table.codes[column], two.by_code[side][column])
 
 
 def _two(counts: Sequence[int]) -> tuple[int, int]:

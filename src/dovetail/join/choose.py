@@ -18,7 +18,7 @@ from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
 from dovetail.join.execute import execute
-from dovetail.join.judge import LIKELY
+from dovetail.join.judge import CERTAIN, LIKELY
 from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
@@ -27,6 +27,8 @@ from dovetail.join.through import carried_by, through_keys
 from dovetail.similar.columns import choose_columns, directed_way, together
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
+from dovetail.through.likelihood import LIKELY as LIKELY_THROUGH
+from dovetail.through.likelihood import how_likely
 from dovetail.transform.composite import discover_composite
 from dovetail.transform.discover import discover
 from dovetail.transform.transformation import Transformation
@@ -141,12 +143,28 @@ class _Join:
         choice = compete(self.left, self.right, self._deadline, by, self.decisions)
         best = next((each for each in choice.judged if not self._multiplies(each)), choice.best)
         others = choice.runners_up(best)
+        if by is None and (carried := self._carried(best.probability if best else 0.0)):
+            return replace(carried, runners_up=choice.runners_up(None), complete=choice.complete)
         if best is None or (by is None and best.probability < LIKELY):
             result = self._nothing("equal", self._why_nothing(choice))
             return replace(result, runners_up=choice.runners_up(None), complete=choice.complete)
         result = self._made(best)
-        said = why(best.probability, result.matched, (self.left.rows, self.right.rows))
-        return replace(result, why=said, probability=best.probability, runners_up=others, complete=choice.complete)
+        return replace(result, why=why(best), probability=best.probability, runners_up=others, complete=choice.complete)
+
+    def _carried(self, rival: float) -> JoinResult | None:
+        """The join of texts through tables of the lake, if there is one that is likely, and more so than its rival."""
+        if self.segments is None or rival >= CERTAIN or self._deadline.is_over:
+            return None
+        found = through_keys(self.segments, self.left, self.right, None, self._deadline, texts_alone=True)
+        if found is None or not found[2] or self.decisions.rejects(*_columns([found[0]])) is not None:
+            return None
+        pair, keys, mapping = found
+        likely = how_likely(mapping)
+        if likely < LIKELY_THROUGH or likely <= rival:
+            return None
+        result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
+        why = f"{carried_by(mapping)} Likely right: {likely:.0%}."
+        return replace(result, why=why, mapping=mapping, probability=likely)
 
     def _why_nothing(self, choice: Choice) -> str:
         """Why nothing joins; and what was left out because a person rejected it."""

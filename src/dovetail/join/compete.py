@@ -6,16 +6,21 @@ columns are nearly certain: nothing that they find could be more likely.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from dovetail._deadline import Deadline
+from dovetail._deadline import Deadline, OutOfTime
+from dovetail._types import Array
 from dovetail.catalog.decisions import NO_DECISIONS, TableDecisions
+from dovetail.evidence.reasons import Clauses
 from dovetail.join.candidates import Candidate, Candidates
-from dovetail.join.judge import CERTAIN, is_part_of_key, probabilities
+from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, is_part_of_key, verdicts
 from dovetail.join.keys import joined_rows
+from dovetail.join.reasons import JoinWords, as_sentence, join_clauses
 from dovetail.tables.input_table import InputTable
 
 _METHODS = ("equal", "transform", "similar")
@@ -30,6 +35,8 @@ class Judged:
 
     candidate: Candidate
     probability: float
+    features: Array  # ACCEPT_FEATURES
+    moved: Array  # how far each of them raises the log-odds
 
     @property
     def condition(self) -> str:
@@ -48,16 +55,32 @@ class Judged:
             "right_columns": list(self.candidate.columns[1]),
             "condition": self.condition,
             "probability": round(self.probability, 4),
+            "reasons": list(self.clauses[0]),
+            "objections": list(self.clauses[1]),
             "pairs": self.candidate.joined,
             "matched_left": self.candidate.matched[0],
             "matched_right": self.candidate.matched[1],
         }
 
     @property
+    def partners(self) -> float:
+        """Joined rows for each matched row of the side that has more of them."""
+        return self.candidate.joined / max(1, max(self.candidate.matched))
+
+    @cached_property
+    def clauses(self) -> Clauses:
+        """What speaks for it and what against it, the strongest first."""
+        sides = ("left", "right")[:: -1 if self.candidate.source else 1]
+        of = JoinWords(
+            dict(zip(ACCEPT_FEATURES, self.features.tolist(), strict=True)),
+            " and ".join(self.candidate.columns[self.candidate.source]), *sides,
+        )  # fmt: skip
+        return join_clauses(dict(zip(ACCEPT_FEATURES, self.moved.tolist(), strict=True)), of)
+
+    @property
     def sentence(self) -> str:
         """What it would do: "Party = Party would join 907 pairs, 36 for each row"."""
-        pairs, rows = self.candidate.joined, max(1, max(self.candidate.matched))
-        each = pairs / rows
+        pairs, each = self.candidate.joined, self.partners
         several = f", {each:,.0f} for each row" if each >= 1.5 else ""
         about = "about " if self.candidate.estimated else ""
         return f"{self.condition} would join {about}{pairs:,} {'pair' if pairs == 1 else 'pairs'}{several}"
@@ -100,8 +123,14 @@ def compete(
         return Choice(tuple(judged), not deadline.is_over)
     for method in (candidates.similar, candidates.transformed):
         if not deadline.is_over:
-            found += _offered(method(), decisions)
+            found += _offered(in_time(method()), decisions)
     return Choice(tuple(_judged(found)), not deadline.is_over)
+
+
+def in_time(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Those that were found before the time was over."""
+    with suppress(OutOfTime):
+        yield from candidates
 
 
 def _offered(candidates: Iterable[Candidate], decisions: TableDecisions) -> list[Candidate]:
@@ -116,15 +145,16 @@ def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
     kept = np.flatnonzero(~is_part_of_key(features, columns, [each.source for each in candidates]))
     candidates = [candidates[place] for place in kept.tolist()]
     columns = [each.columns for each in candidates]
-    chances = probabilities(features[kept], columns, [each.by for each in candidates])
+    judged = verdicts(features[kept], columns, [each.by for each in candidates])
     found: dict[object, Judged] = {}
-    for place in np.argsort(-chances, kind="stable").tolist():
+    for place in np.argsort(-judged.probability, kind="stable").tolist():
         candidate = candidates[place]
         key = candidate.by, candidate.columns, candidate.joined
-        found.setdefault(key, Judged(candidate, float(chances[place])))
+        said = Judged(candidate, float(judged.probability[place]), judged.features[place], judged.moved[place])
+        found.setdefault(key, said)
     ranked = list(found.values())
     plainest = min(ranked, key=lambda each: (not _same_rows(each.candidate, ranked[0].candidate), _plainness(each)))
-    best = Judged(plainest.candidate, ranked[0].probability)
+    best = replace(plainest, probability=ranked[0].probability)
     return [best, *(each for each in ranked if each is not plainest)]
 
 
@@ -143,13 +173,13 @@ def _plainness(judged: Judged) -> tuple[int, float]:
     return _METHODS.index(by), -judged.probability
 
 
-def why(probability: float, matched: tuple[int, int], rows: tuple[int, int]) -> str:
-    """The numbers that decided, in one sentence or two."""
-    said = f"{matched[0]:,} of {rows[0]:,} rows on the left and {matched[1]:,} of {rows[1]:,} on the right have a match"
-    return f"{said}. Likely right: {probability:.0%}."
+def why(judged: Judged) -> str:
+    """What decided, in one sentence or two."""
+    return f"{as_sentence(judged.clauses)} Likely right: {judged.probability:.0%}.".lstrip()
 
 
 def why_nothing(choice: Choice) -> str:
     if choice.best is None:
         return "No columns have a value in common, and no text is similar."
-    return f"The best is {choice.best.sentence}, but that is likely chance ({choice.best.probability:.0%})."
+    against = "; ".join(choice.best.clauses[1]) or "too little speaks for it"
+    return f"The best is {choice.best.sentence}. Likely wrong ({1 - choice.best.probability:.0%}): {against}."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from dovetail._deadline import Deadline
 from dovetail.catalog.decisions import Decisions
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.choose import join_tables
@@ -13,10 +15,12 @@ from dovetail.join.execute import execute
 from dovetail.join.keys import equal_keys, mapped_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
+from dovetail.join.through import carried_by, through_keys
 from dovetail.search.hits import Hit
 from dovetail.search.planner import search
 from dovetail.search.request import SearchRequest
 from dovetail.search.semantic.hit import SemanticHit
+from dovetail.search.through.hit import ThroughHit
 from dovetail.search.transform.hit import TransformedHit
 from dovetail.tables.column_names import Names, column_pairs
 from dovetail.tables.input_table import InputTable, lake_table, open_table
@@ -25,22 +29,23 @@ from dovetail.tables.input_table import InputTable, lake_table, open_table
 def join_with_lake(
     segments: Sequence[OpenSegment], data: Any, table: Any, request: JoinRequest, decisions: Decisions
 ) -> JoinResult:
-    """Join `data` with a table of the lake; method and columns are chosen as for two files, or as people decided.
+    """Join `data` with a table of the lake or another one, as two files are joined, or as people decided.
 
-    Through other tables of the lake, the second table may be any.
+    If no method is named, tables of the lake that hold values of both compete with the other methods.
     """
-    if request.by == "through":
-        left, right = open_table(data, "left_table", segments), open_table(table, "right_table", segments)
-        decided = decisions.between(left.id, right.id)
-        return join_tables(left, right, request, decisions=decided, segments=segments)
-    left, right = _both(segments, data, table)
+    left, right = open_table(data, "left_table", segments), open_table(table, "right_table", segments)
     decided = decisions.between(left.id, right.id)
-    if request.by == "transform" and not (decided.accepted and request.on is None):
+    if request.by == "transform" and _is_of_lake(table) and not (decided.accepted and request.on is None):
         hit = _transformed_hit(segments, left, right, request.on, decisions)
         if hit is not None:
             return join_hit(segments, hit, left, replace(request, on=None))
-    space = segments[0].texts.space if request.by == "semantic" else None
-    return join_tables(left, right, request, space, decided)
+    space = segments[0].texts.space if request.by == "semantic" and segments else None
+    return join_tables(left, right, request, space, decided, segments)
+
+
+def _is_of_lake(table: Any) -> bool:
+    """Whether a table that was opened is one of the lake, and no file or frame."""
+    return isinstance(table, str) and not Path(table).is_file()
 
 
 def join_hit(
@@ -58,6 +63,11 @@ def join_hit(
         keys = mapped_keys(left, right, (hit.on[0], hit.columns[0]), hit.token_mapping)
         result = execute(left, right, keys, asked, hit.by, columns, first)
         return replace(result, why="The search found similar values.")
+    if isinstance(hit, ThroughHit):
+        found = through_keys(segments, left, right, hit.pairs[0], Deadline(request.seconds))
+        assert found is not None  # the columns are named
+        result = execute(left, right, found[1], asked, hit.by, columns, first)
+        return replace(result, why=carried_by(found[2]), mapping=found[2])
     result = execute(left, right, equal_keys(left, right, hit.pairs), asked, hit.by, columns, first)
     return replace(result, why="The search found equal values.")
 

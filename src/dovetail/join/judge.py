@@ -8,6 +8,7 @@ so have joins by transformation or similarity: the same features mean other thin
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ _TOGETHER = {
     "generic_match": ("same_name", "generic_here"),  # both are called "id"
     "called_to_key": ("reference_called", "unique_there"),
     "called_to_first": ("reference_called", "leading_there"),
+    "agreement_of_keys": ("agreement", "unique_here", "unique_there"),
 }
 """Features that mean more together: their products."""
 _LEADS = ("reference_called", "reference_theirs_found", "reference_head")
@@ -30,8 +32,9 @@ RANK_FEATURES = (*JOIN_FEATURES, *_TOGETHER, "chance_unnamed", *(f"{name}_lead" 
 ACCEPT_FEATURES = (*RANK_FEATURES, "rank_score", "rank_lead")
 """Of a candidate: its own features, its score, and how far it is ahead of the best one on other columns."""
 KINDS = ("join_equal", "join_unequal")
-LIKELY = 0.5
-"""More likely right than wrong: what is less likely is not joined unless a person asks for it."""
+LIKELY = 0.4
+"""What is less likely is not joined unless a person asks for it. Of 0.5, 0.45, 0.4 and 0.3, chosen by left-out scores:
+0.5 leaves more joins of declared keys alone, 0.3 joins more strangers (docs/benchmarks.md)."""
 CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
 
 _HARDLY_FEWER = 0.95  # of the rows keep their match; arbitrary, real keys have a few errors
@@ -39,9 +42,18 @@ _MOST_LEAD = 10.0  # log-odds that count: beyond, no other candidate matters
 _SCALE = 5.0  # so that scores and leads are about as large as the other features
 
 
-def probabilities(features: Array, columns: Sequence[Hashable], methods: Sequence[str]) -> Array:
-    """How likely each candidate of two tables is right; none is more likely than one of its kind that ranks higher."""
-    found = np.zeros(len(features))
+class Verdicts(NamedTuple):
+    """How likely each candidate is right, its ACCEPT_FEATURES, and how far each of them raises the log-odds."""
+
+    probability: Array
+    features: Array
+    moved: Array
+
+
+def verdicts(features: Array, columns: Sequence[Hashable], methods: Sequence[str]) -> Verdicts:
+    """Of the candidates of two tables; none is more likely than one of its kind that ranks higher."""
+    size = len(features), len(ACCEPT_FEATURES)
+    found = Verdicts(np.zeros(len(features)), np.zeros(size), np.zeros(size))
     kinds = np.array([kind_of(method) for method in methods])
     for kind in KINDS:
         places = np.flatnonzero(kinds == kind)
@@ -50,8 +62,19 @@ def probabilities(features: Array, columns: Sequence[Hashable], methods: Sequenc
             some = [columns[place] for place in places.tolist()]
             ranked = rank_features(features[places], some)
             order = np.argsort(-rank.log_odds(ranked), kind="stable")
-            chances = accept.probability(accept_features(rank, ranked, some))
-            found[places[order]] = np.minimum.accumulate(chances[order])
+            judged = accept_features(rank, ranked, some)
+            found.probability[places[order]] = np.minimum.accumulate(accept.probability(judged)[order])
+            found.features[places] = judged
+            found.moved[places] = _weights_of_all(rank, accept) * (judged - accept.typical)
+    return found
+
+
+def _weights_of_all(rank: Model, accept: Model) -> Array:
+    """Of each feature, with what it adds through the score of the ranking."""
+    through = np.zeros(len(ACCEPT_FEATURES))
+    place = ACCEPT_FEATURES.index("rank_score")
+    through[: len(RANK_FEATURES)] = accept.weights[place] / _SCALE * rank.weights
+    found: Array = np.where(np.arange(len(through)) == place, 0.0, accept.weights + through)
     return found
 
 
@@ -87,7 +110,7 @@ def is_part_of_key(features: Array, columns: Sequence[NamedColumns], sources: Se
 def rank_features(features: Array, columns: Sequence[Hashable]) -> Array:
     """A row for each candidate; `columns` say which candidates are about the same columns."""
     value = dict(zip(JOIN_FEATURES, features.T, strict=True))
-    products = [value[one] * value[other] for one, other in _TOGETHER.values()]
+    products = [np.prod([value[name] for name in names], axis=0) for names in _TOGETHER.values()]
     products.append(value["chance"] * (1 - value["reference_called"]))
     leads = [_lead(value[name], columns, 0.0) for name in _LEADS]
     found: Array = np.column_stack([features, *products, *leads])

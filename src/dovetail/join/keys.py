@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.catalog.profile import count_values
 from dovetail.join.best_predicate.kernels import rows_by_code
@@ -154,10 +155,14 @@ def similar_keys(
     source: int,
     min_similarity: float | None = None,
     one_to_one: bool = False,
+    deadline: Deadline | None = None,
 ) -> JoinKeys:
-    """Each value of the source joins its nearest key of the target, if it is near enough (similar/matching.py)."""
+    """Each value of the source joins its nearest key of the target, if it is near enough (similar/matching.py).
+
+    Raises OutOfTime at the deadline.
+    """
     blocks = None if values.blocks is None or keys.blocks is None else (values.blocks, keys.blocks)
-    found = similar_pairs(values.texts, keys.texts, (), blocks, min_similarity, one_to_one)
+    found = similar_pairs(values.texts, keys.texts, (), blocks, min_similarity, one_to_one, deadline)
     key_of = np.full(len(values.texts) + 1, -1, np.int64)
     similarity, probability = np.zeros(len(values.texts) + 1), np.zeros(len(values.texts) + 1)
     key_of[found.values], similarity[found.values] = found.keys, found.similarity
@@ -173,21 +178,24 @@ def similar_keys(
 
 
 def sampled_similar_keys(
-    values: TextRows, keys: TextRows, source: int, most: tuple[int, int]
+    values: TextRows, keys: TextRows, source: int, most: tuple[int, int], deadline: Deadline
 ) -> tuple[JoinKeys, float]:
     """Some values of the source with the keys that they have among some of the target's, and the share of all pairs."""
     few = values.sampled(most[0]), keys.sampled(most[1])
-    found = similar_keys(*few, source)
+    found = similar_keys(*few, source, deadline=deadline)
     codes = np.append(keys.draw(most[1]), -1)[found.of_source]
     left, right = (keys.codes, codes) if source else (codes, keys.codes)
     share = len(few[0].texts) * len(few[1].texts) / max(1, len(values.texts) * len(keys.texts))
     return replace(found, left=left, right=right, size=len(keys.texts)), share
 
 
-def with_similar(before: JoinKeys, values: Sequence[str | None], keys: Sequence[str | None]) -> JoinKeys:
+def with_similar(
+    before: JoinKeys, values: Sequence[str | None], keys: Sequence[str | None], deadline: Deadline
+) -> JoinKeys:
     """Rows of the source without a key join the nearest one; `values` and `keys` are the texts of all rows.
 
-    If no key was joined by several values before, none is now, as long as there are enough free keys.
+    If no key was joined by several values before, none is now, as long as there are enough free keys. Raises OutOfTime
+    at the deadline.
     """
     of_target = before.of_target
     present, first = np.unique(of_target, return_index=True)
@@ -198,7 +206,7 @@ def with_similar(before: JoinKeys, values: Sequence[str | None], keys: Sequence[
     used = np.searchsorted(present, before.of_source[joined])
     free = len(present) - len(np.unique(used))
     one_to_one = len(np.unique(used)) == len(used) and len(waiting.texts) <= free
-    found = similar_pairs(waiting.texts, texts, np.unique(used).tolist(), one_to_one=one_to_one)
+    found = similar_pairs(waiting.texts, texts, np.unique(used).tolist(), one_to_one=one_to_one, deadline=deadline)
     key_of = np.full(len(waiting.texts) + 1, -1, np.int64)
     similarity, probability = np.ones(len(waiting.texts) + 1), np.ones(len(waiting.texts) + 1)
     key_of[found.values], similarity[found.values] = present[found.keys], found.similarity

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail._types import Array
+from dovetail.evidence.agreement import Partners, sampled_rows
 from dovetail.evidence.features import Common, features
 from dovetail.evidence.two_tables import Columns, TwoTables
 from dovetail.join.keys import SIMILAR, TRANSFORMED, JoinKeys
@@ -51,12 +52,15 @@ def key_features(
     numbers = Common(
         keys=_one(min(distinct, common.sum() / sampled)), rows_here=_one(matched[0]), rows_there=_one(matched[1]),
         joined=_one(joined),
-        called=_one(facts.called(ones, others).max()), same_name=_one(facts.same_name(ones, others).max()),
+        called=_one(0), same_name=_one(facts.same_name(ones, others).max()),
         columns=_one(max(len(mine), len(theirs))), chance=_one(np.nan), transformed=_one(shares[0]),
         similar=_one(shares[1]), uncertain=_one(uncertain), cost=_one(cost), near=_one(0), same_table=_one(0),
     )  # fmt: skip
     named = facts.references(ones, others).max(axis=0)
-    found = np.append(features(here, there, numbers)[0], named)
+    left, right = (columns[0], [each - len(facts.left.names) for each in columns[1]])
+    own = {(a, b) for a in left for b in right}
+    agreement = facts.agreement.of(sampled_rows(Partners(keys.left), Partners(keys.right)), own)
+    found = np.concatenate([features(here, there, numbers)[0], named, [agreement]])
     return Measured(found, joined, matched[::-1] if keys.source else matched)
 
 

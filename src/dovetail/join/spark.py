@@ -1,4 +1,4 @@
-"""The equi-join of two files that do not fit into memory, on Spark: the same tokens, the same rows, the same order.
+"""The equi-join of inputs that do not fit into memory, on Spark: the same tokens, the same rows, the same order.
 
 Part of the offline half: nothing else of `join` imports it before somebody names a master.
 """
@@ -23,12 +23,13 @@ from dovetail.lake.layout import Layout, Part
 from dovetail.lake.reader import detect_layout, read, split
 from dovetail.normalise import ColumnType, TypeEvidence, decide, normalise
 from dovetail.pipeline.probe import check_workers, witness
-from dovetail.tables.column_names import Names, column_pairs
+from dovetail.tables.column_names import Names, Pair, column_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _PART_BYTES = 64 << 20
+_ROWS_AT_ONCE = 10_000  # in a batch for Spark, as its own are
 _KINDS = {
     "inner": "inner", "left": "left", "right": "right", "outer": "full", "semi": "left_semi", "anti": "left_anti",
 }  # fmt: skip
@@ -65,59 +66,125 @@ def join_on_spark(
     spark: SparkRequest,
     max_rows: int = MAX_ROWS,
 ) -> SparkJoin:
+    """Join two files into a folder of files. Each is parsed once: what was read waits on the workers' disks."""
+    from pyspark import StorageLevel
+
     how = kind_of_join(how)
     if output.suffix not in WRITERS:
         raise InputError(f"Spark writes {' and '.join(WRITERS)}, not {output.suffix or 'a file without suffix'}.")
     if output.exists():
         raise InputError(f"{output} already exists; Spark writes a new folder.")
-    files = [_File(Path(path)) for path in (left, right)]
-    pairs = column_pairs(on, *(list(file.layout.columns) for file in files))
-    for pair in pairs:
-        for file, name in zip(files, pair, strict=True):
-            if name not in file.layout.columns:
-                raise UnknownName(unknown("There is no column", name, list(file.layout.columns)))
+    inputs = [FileInput(Path(path)) for path in (left, right)]
+    pairs = _pairs(on, inputs)
     with spark_session(spark) as engine:
-        slots = check_workers(engine, [witness(file.path) for file in files])
-        _tell_names_apart(engine, files, how, slots)
+        slots = check_workers(engine, [witness(file.path) for file in inputs])
+        _tell_names_apart(engine, inputs, how, slots)
         with engine.job(f"join {left} with {right}"):
-            frames = [
-                _frame(engine.session, file, [pair[place] for pair in pairs], prefix)
-                for place, (file, prefix) in enumerate(zip(files, "lr", strict=True))
-            ]
-            counts = _counts(frames, len(pairs))
-            rows = _rows(counts, how)
-            if rows > max_rows:
-                raise InputError(
-                    f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}."
-                )
-            _write(_joined(frames, files, len(pairs), how), output)
+            kept = [each.rows(engine.session, side).persist(StorageLevel.DISK_ONLY) for each, side in _sides(inputs)]
+            try:
+                frames = _keyed(inputs, kept, pairs)
+                counts = _counts(frames, len(pairs))
+                rows = _rows(counts, how)
+                if rows > max_rows:
+                    raise InputError(
+                        f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}."
+                    )
+                _write(_joined(frames, inputs, len(pairs), how), output)
+            finally:
+                for frame in kept:
+                    frame.unpersist()
     return SparkJoin(tuple(pairs), how, *counts[:4], rows, str(output))
 
 
-class _File:
+def join_frames(session: SparkSession, left: Any, right: Any, on: Names, how: str) -> DataFrame:
+    """Join two inputs, files or DataFrames of this session, on named columns with equal values.
+
+    The rows are those of the same join in one process, in the same order, as text. Only the key columns are read here,
+    to see their types; the join itself is lazy, as Spark's are.
+    """
+    how = kind_of_join(how)
+    inputs = [FrameInput(data) if hasattr(data, "mapInArrow") else FileInput(Path(data)) for data in (left, right)]
+    pairs = _pairs(on, inputs)
+    engine = SparkEngine(session, own=False)
+    slots = check_workers(engine, [witness(each.path) for each in inputs if isinstance(each, FileInput)])
+    _tell_names_apart(engine, inputs, how, slots)
+    with engine.job("see the types of the keys of a join"):
+        frames = _keyed(inputs, [each.rows(session, side) for each, side in _sides(inputs)], pairs)
+    return _joined(frames, inputs, len(pairs), how)
+
+
+class FileInput:
+    """A file, parsed by the workers in parts."""
+
     def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise InputError(f"There is no file {path}.")
         try:
-            self.layout = detect_layout(path)
+            self._layout = detect_layout(path)
         except UnreadableTable as reason:
             raise InputError(f"{path} cannot be read: {reason}.") from reason
         self.path = path.resolve()
-        layout = self.layout.to_json()
-        self.parts = [
+        self.columns = list(self._layout.columns)
+        layout = self._layout.to_json()
+        self._parts = [
             (number, json.dumps({"path": str(self.path), "layout": layout, "part": vars(part)}))
-            for number, part in enumerate(split(path, self.layout, _PART_BYTES))
+            for number, part in enumerate(split(path, self._layout, _PART_BYTES))
         ]
 
+    def rows(self, session: SparkSession, side: str) -> DataFrame:
+        """The position of each row, and all columns as text, named by position."""
+        names = _heads(side, 0, len(self.columns))
+        parts = session.createDataFrame(self._parts, "number int, part string").repartition(max(1, len(self._parts)))
 
-def _tell_names_apart(engine: SparkEngine, files: list[_File], how: str, slots: int) -> None:
+        def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for number, table in _read_parts(batches):
+                places = [pa.array([number] * table.num_rows, pa.int32()), pa.array(range(table.num_rows), pa.int64())]
+                texts = [column.cast(pa.string()) for column in table.columns]
+                yield from pa.table([*places, *texts], names=names).to_batches(max_chunksize=_ROWS_AT_ONCE)
+
+        return parts.mapInArrow(parse, _schema(side, 0, len(self.columns)))
+
+
+class FrameInput:
+    """A DataFrame of the session, whatever it reads."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+        self.columns = list(frame.columns)
+
+    def rows(self, session: SparkSession, side: str) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        names = _heads(side, 0, len(self.columns))
+        plain = self._frame.toDF(*names[2:])  # no function has to quote what users call their columns
+        places = [f.lit(0).alias(names[0]), f.monotonically_increasing_id().alias(names[1])]
+        return plain.select(*places, *(f.col(name).cast("string").alias(name) for name in names[2:]))
+
+
+Input = FileInput | FrameInput
+
+
+def _sides(inputs: Sequence[Input]) -> list[tuple[Input, str]]:
+    return list(zip(inputs, "lr", strict=True))
+
+
+def _pairs(on: Names, inputs: Sequence[Input]) -> list[Pair]:
+    pairs = column_pairs(on, *(each.columns for each in inputs))
+    for pair in pairs:
+        for each, name in zip(inputs, pair, strict=True):
+            if name not in each.columns:
+                raise UnknownName(unknown("There is no column", name, each.columns))
+    return pairs
+
+
+def _tell_names_apart(engine: SparkEngine, inputs: Sequence[Input], how: str, slots: int) -> None:
     """Have names that differ in case alone be different columns; a session of somebody else must have it so."""
     session = engine.session
     if engine.own:
         session.conf.set("spark.sql.caseSensitive", "true")
         session.conf.set("spark.sql.shuffle.partitions", str(2 * slots))
     elif session.conf.get("spark.sql.caseSensitive") != "true":
-        names = [name for _, name in _output_names(files, how)]
+        names = [name for _, name in _output_names(inputs, how)]
         twice = [name for place, name in enumerate(names) if name.lower() in map(str.lower, names[:place])]
         if twice:
             raise InputError(
@@ -126,45 +193,52 @@ def _tell_names_apart(engine: SparkEngine, files: list[_File], how: str, slots: 
             )
 
 
-def _output_names(files: list[_File], how: str) -> list[tuple[str, str]]:
+def _output_names(inputs: Sequence[Input], how: str) -> list[tuple[str, str]]:
     """The columns of the joined table: their names inside Spark, and outside."""
-    mine, theirs = (list(file.layout.columns) for file in files)
+    mine, theirs = (each.columns for each in inputs)
     sides = {"l": mine} if how in ("semi", "anti") else {"l": mine, "r": result_names(mine, theirs, SUFFIX)}
     return [(f"{side}_c{place}", name) for side, names in sides.items() for place, name in enumerate(names)]
 
 
-def _frame(session: SparkSession, file: _File, keys: Sequence[str], prefix: str) -> DataFrame:
-    """A file's rows: the position of each, the tokens of the keys, and all columns as text, named by position."""
-    parts = session.createDataFrame(file.parts, "number int, part string").repartition(max(1, len(file.parts)))
+def _keyed(inputs: Sequence[Input], frames: Sequence[DataFrame], pairs: Sequence[Pair]) -> list[DataFrame]:
+    """The rows of both sides with the tokens of their keys."""
+    return [
+        _with_tokens(frame, side, [each.columns.index(pair[place]) for pair in pairs], len(each.columns))
+        for place, (frame, (each, side)) in enumerate(zip(frames, _sides(inputs), strict=True))
+    ]
 
-    def evidence(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _, table in _read_parts(batches):
-            found = [json.dumps(count_values(table.column(key)).evidence.to_json()) for key in keys]
-            yield pa.RecordBatch.from_arrays([pa.array([text]) for text in found], [f"e{n}" for n in range(len(keys))])
 
-    heads = ", ".join(f"e{number} string" for number in range(len(keys)))
-    rows = parts.mapInArrow(evidence, heads).collect()
-    types = [_type_of(row[number] for row in rows) for number in range(len(keys))]
+def _with_tokens(rows: DataFrame, side: str, keys: Sequence[int], width: int) -> DataFrame:
+    """Rows with the tokens of their keys; the types of the keys are decided by all of their values."""
+    names = list(dict.fromkeys(f"{side}_c{key}" for key in keys))
 
-    def with_tokens(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for number, table in _read_parts(batches):
+    def see(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            evidence = [count_values(pa.chunked_array([column])).evidence for column in batch.columns]
+            yield pa.RecordBatch.from_arrays([pa.array([json.dumps(each.to_json())]) for each in evidence], names)
+
+    seen = rows.select(*names).mapInArrow(see, ", ".join(f"{name} string" for name in names)).collect()
+    types = [_type_of(row[f"{side}_c{key}"] for row in seen) for key in keys]
+
+    def normalised(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
             tokens = [
-                pa.chunked_array([normalise(c, kind).cast(pa.string()) for c in table.column(key).chunks], pa.string())
-                for key, kind in zip(keys, types, strict=True)
+                normalise(batch.column(2 + key), kind).cast(pa.string()) for key, kind in zip(keys, types, strict=True)
             ]
-            texts = [column.cast(pa.string()) for column in table.columns]
-            places = [pa.array([number] * table.num_rows, pa.int32()), pa.array(range(table.num_rows), pa.int64())]
-            columns = [*places, *tokens, *texts]
-            yield from pa.table(columns, names=_heads(prefix, len(keys), len(texts))).to_batches(max_chunksize=10_000)
+            arrays = [*batch.columns[:2], *tokens, *batch.columns[2:]]
+            yield pa.RecordBatch.from_arrays(arrays, _heads(side, len(keys), width))
 
-    kinds = ["int", "bigint", *["string"] * (len(keys) + len(file.layout.columns))]
-    names = _heads(prefix, len(keys), len(file.layout.columns))
-    return parts.mapInArrow(with_tokens, ", ".join(f"{n} {k}" for n, k in zip(names, kinds, strict=True)))
+    return rows.mapInArrow(normalised, _schema(side, len(keys), width))
 
 
-def _heads(prefix: str, keys: int, columns: int) -> list[str]:
+def _heads(side: str, keys: int, columns: int) -> list[str]:
     numbered = [*(f"k{number}" for number in range(keys)), *(f"c{number}" for number in range(columns))]
-    return [f"{prefix}_{name}" for name in ("part", "row", *numbered)]
+    return [f"{side}_{name}" for name in ("part", "row", *numbered)]
+
+
+def _schema(side: str, keys: int, columns: int) -> str:
+    kinds = ["int", "bigint", *["string"] * (keys + columns)]
+    return ", ".join(f"{name} {kind}" for name, kind in zip(_heads(side, keys, columns), kinds, strict=True))
 
 
 def _read_parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
@@ -192,10 +266,12 @@ def _counts(frames: list[DataFrame], keys: int) -> tuple[int, int, int, int, int
         )
         for frame, prefix in zip(frames, "lr", strict=True)
     )
-    both = left.join(right, [f.col(f"l{n}") == f.col(f"r{n}") for n in range(keys)])
-    sums = both.agg(f.sum("l_n"), f.sum("r_n"), f.sum(f.col("l_n") * f.col("r_n"))).collect()[0]
-    totals = [frame.agg(f.sum(name)).collect()[0][0] or 0 for frame, name in ((left, "l_n"), (right, "r_n"))]
-    return totals[0], totals[1], sums[0] or 0, sums[1] or 0, sums[2] or 0
+    both = left.join(right, [f.col(f"l{n}") == f.col(f"r{n}") for n in range(keys)], "full")
+    matched = f.col("l_n").isNotNull() & f.col("r_n").isNotNull()
+    wanted = [f.col("l_n"), f.col("r_n"), *(f.when(matched, f.col(name)) for name in ("l_n", "r_n"))]
+    sums = both.agg(*map(f.sum, wanted), f.sum(f.col("l_n") * f.col("r_n"))).collect()[0]
+    left_rows, right_rows, matched_left, matched_right, inner = (number or 0 for number in sums)
+    return left_rows, right_rows, matched_left, matched_right, inner
 
 
 def _rows(counts: tuple[int, int, int, int, int], how: str) -> int:
@@ -208,13 +284,13 @@ def _rows(counts: tuple[int, int, int, int, int], how: str) -> int:
     return inner + alone
 
 
-def _joined(frames: list[DataFrame], files: list[_File], keys: int, how: str) -> DataFrame:
+def _joined(frames: list[DataFrame], inputs: Sequence[Input], keys: int, how: str) -> DataFrame:
     from pyspark.sql import functions as f
 
     joined = frames[0].join(frames[1], [f.col(f"l_k{n}") == f.col(f"r_k{n}") for n in range(keys)], _KINDS[how])
     sides = ("l",) if how in ("semi", "anti") else ("l", "r")
     order = [f.col(f"{side}_{name}").asc_nulls_last() for side in sides for name in ("part", "row")]
-    columns = [f.col(inside).alias(name) for inside, name in _output_names(files, how)]
+    columns = [f.col(inside).alias(name) for inside, name in _output_names(inputs, how)]
     return joined.orderBy(*order).select(*columns)
 
 

@@ -1,4 +1,4 @@
-"""Joins through the lake: rows join whose values stand together in rows of other tables.
+"""Joins through the lake: rows join whose values occur together in rows of other tables.
 
 Each value of one of the two columns has one partner at most (through/votes.py), whose number it takes as its key.
 Several values may have the same partner: so a continent joins all of its countries.
@@ -16,8 +16,8 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.join.keys import THROUGH, JoinKeys
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_table import InputColumn, InputTable
-from dovetail.through.bridges import Values
-from dovetail.through.lookup import Lookup, map_columns, values_of
+from dovetail.through.bridges import Bridge, Values
+from dovetail.through.lookup import Excluded, Lookup, map_columns, values_of
 from dovetail.through.mapping import ValueMapping
 
 _TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
@@ -25,14 +25,28 @@ _SHOWN = 3  # tables that a sentence names
 
 
 def through_keys(
-    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, on: Pair | None, deadline: Deadline
+    segments: Sequence[OpenSegment],
+    left: InputTable,
+    right: InputTable,
+    on: Pair | None,
+    deadline: Deadline,
+    texts_alone: bool = False,
 ) -> tuple[Pair, JoinKeys, ValueMapping] | None:
-    """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both."""
-    pair = on or _likely_columns(segments, left, right, deadline)
+    """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both.
+
+    `texts_alone`: both columns must hold texts. Small numbers occur beside anything. The two tables carry no join of
+    their own: that would be one on other columns.
+    """
+    own = {table.id for table in (left, right) if table.id is not None}
+
+    def is_own(bridge: Bridge) -> bool:
+        return segments[bridge.place.segment].names[bridge.place.table] in own
+
+    pair = on or _likely_columns(segments, left, right, deadline, texts_alone, is_own)
     if pair is None:
         return None
     mine, theirs = left.column(pair[0]), right.column(pair[1])
-    mapping = map_columns(segments, mine, theirs)
+    mapping = map_columns(segments, mine, theirs, is_own)
     return pair, keys_of(mapping, mine, theirs), mapping
 
 
@@ -59,23 +73,29 @@ def carried_by(mapping: ValueMapping) -> str:
 
 
 def _likely_columns(
-    segments: Sequence[OpenSegment], left: InputTable, right: InputTable, deadline: Deadline
+    segments: Sequence[OpenSegment],
+    left: InputTable,
+    right: InputTable,
+    deadline: Deadline,
+    texts_alone: bool,
+    excluded: Excluded,
 ) -> Pair | None:
     """The pair of columns of which the lake relates the greatest share of a sample of the values."""
     best, found = 0.0, None
     for mine in left.columns:
         for theirs in right.columns:
-            if deadline.is_over or not (mine.is_text or theirs.is_text):
+            texts = mine.is_text + theirs.is_text
+            if deadline.is_over or texts < 1 + texts_alone:
                 continue
-            share = _related(segments, _sample(mine), _sample(theirs))
+            share = _related(segments, _sample(mine), _sample(theirs), excluded)
             if share > best:
                 best, found = share, (mine.name, theirs.name)
     return found
 
 
-def _related(segments: Sequence[OpenSegment], left: Values, right: Values) -> float:
+def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded) -> float:
     lookup = Lookup(segments, left, right)
-    bridges = lookup.bridges(by_spelling=False)
+    bridges = lookup.bridges(excluded, by_spelling=False)
     if not bridges:
         return 0.0
     votes = lookup.votes(bridges)

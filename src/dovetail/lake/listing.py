@@ -16,8 +16,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from dovetail._objects import is_remote
 from dovetail.errors import InputError
 from dovetail.lake.formats import format_of
+
+# Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name.
+CATALOG, DATAFRAMES = "spark:catalog", "spark:dataframes"
+SPARK_FORMAT = "spark"
 
 LEAVES = "link that leaves the lake"
 HIDDEN = "link into a hidden folder"
@@ -37,7 +42,11 @@ class Root:
 
     @classmethod
     def of(cls, source: str) -> Root:
-        """The root of a folder, a glob or a single file."""
+        """The root of a folder, a glob or a single file; of an address, what ends as tables do is a single file."""
+        if is_remote(source):
+            return cls._of_address(source)
+        if is_spark(source):
+            return cls(source)
         path = Path(source)
         if path.is_dir():
             return cls(str(path.resolve()))
@@ -51,6 +60,20 @@ class Root:
         if not folder.is_dir():
             raise InputError(f"There is no folder {folder}, which {source} looks into.")
         return cls(str(folder.resolve()), "/".join(parts[fixed:]))
+
+    @classmethod
+    def _of_address(cls, address: str) -> Root:
+        scheme, _, place = address.rstrip("/").partition("://")
+        parts = place.split("/")
+        fixed = next((i for i, part in enumerate(parts) if i and glob.has_magic(part)), len(parts))
+        if fixed == len(parts) and fixed > 1 and format_of(parts[-1]):
+            return cls(f"{scheme}://{'/'.join(parts[:-1])}", glob.escape(parts[-1]))
+        return cls(f"{scheme}://{'/'.join(parts[:fixed])}", "/".join(parts[fixed:]) or "*")
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self.path.rstrip("/").rpartition("/")[2]
 
     @property
     def names_one_file(self) -> bool:
@@ -90,6 +113,11 @@ class TableFile:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+def is_spark(path: str) -> bool:
+    """Whether only a Spark session can read this table, or the tables of this root."""
+    return path.partition("/")[0] in (CATALOG, DATAFRAMES)
+
+
 def matches(name: str, pattern: str) -> bool:
     """Whether a glob matches a table's id. `*` also matches `/`; `**/` may match nothing; an id matches itself."""
     globs = (pattern, pattern.replace("**/", ""))
@@ -100,29 +128,12 @@ def fingerprint(status: os.stat_result, readable: bool, dialect: str) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
 
 
-def is_unchanged(path: str, before: str) -> bool:
-    """Whether the file at `path` is still the one that was given this fingerprint."""
-    try:
-        status = Path(path).stat()
-    except FileNotFoundError:
-        return False
-    return before.startswith(f"{status.st_size}-{status.st_mtime_ns}-")
-
-
-def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
-    """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave."""
-    files = {}
-    for root in roots:
-        if not Path(root.path).is_dir():
-            raise InputError(f"The lake's folder {root.path} is not there. Is its disk mounted?")
-        for path, refused in _walk(root, skip):
-            name = path.relative_to(root.path).as_posix().encode("utf-8", "backslashreplace").decode()
-            if _is_wanted(root, name):
-                file = _table_file(root, path, name, refused)
-                if file.table in files:
-                    raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
-                files[file.table] = file
-    return files
+def list_files(root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
+    """Every file of a folder that may be a table, or would be one if it could be read. `skip` names folders to omit."""
+    for path, refused in _walk(root, skip):
+        name = path.relative_to(root.path).as_posix().encode("utf-8", "backslashreplace").decode()
+        if is_wanted(root, name):
+            yield _table_file(root, path, name, refused)
 
 
 def _walk(root: Root, skip: Callable[[Path], bool]) -> Iterator[tuple[Path, str]]:
@@ -169,7 +180,7 @@ def _file_link(path: Path, root: Root) -> str | None:
     if not target.exists():
         return BROKEN
     name = target.relative_to(root.path).as_posix()
-    listed = not _is_hidden(target, root) and format_of(target.name) is not None and _is_wanted(root, name)
+    listed = not _is_hidden(target, root) and format_of(target.name) is not None and is_wanted(root, name)
     return None if listed else ""
 
 
@@ -177,7 +188,7 @@ def _is_hidden(path: Path, root: Root) -> bool:
     return any(part.startswith(".") for part in path.relative_to(root.path).parts)
 
 
-def _is_wanted(root: Root, name: str) -> bool:
+def is_wanted(root: Root, name: str) -> bool:
     if not matches(name, root.pattern):
         return False
     if root.tables and not any(matches(name, pattern) for pattern in root.tables):
@@ -185,8 +196,13 @@ def _is_wanted(root: Root, name: str) -> bool:
     return not any(matches(name, pattern) for pattern in root.exclude)
 
 
+def dialect_of(root: Root, name: str) -> str:
+    """What the user says of how to read a table."""
+    return next((dialect for pattern, dialect in root.dialects if matches(name, pattern)), "")
+
+
 def _table_file(root: Root, path: Path, name: str, refused: str) -> TableFile:
-    dialect = next((dialect for pattern, dialect in root.dialects if matches(name, pattern)), "")
+    dialect = dialect_of(root, name)
     if not refused:
         try:
             status = path.stat()

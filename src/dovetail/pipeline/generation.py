@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from dovetail._storage.directory import IndexWriter, Snapshot
 from dovetail._storage.manifest import Manifest
-from dovetail._storage.segment import SegmentRef
+from dovetail._storage.segment import Segment, SegmentRef
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.statistics import statistics_of
+from dovetail.indexes.statistics import statistics_of, totals_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,17 @@ def without(manifest: Manifest, dead: Iterable[TablePlace]) -> tuple[SegmentRef,
     for ref in manifest.segments:
         numbers = tuple(sorted(set(ref.dead) | by_segment.get(ref.id, set())))
         if len(numbers) < ref.tables:
-            refs.append(SegmentRef(ref.id, ref.checksum, ref.tables, numbers))
+            refs.append(ref if numbers == ref.dead else replace(ref, dead=numbers, totals={}))
     return tuple(refs)
 
 
-def commit(writer: IndexWriter, manifest: Manifest, last: bool = True) -> None:
-    """Make `manifest` the newest generation.
-
-    Only the last commit of a run counts the lake anew, or a long run would count it over and over.
-    """
-    statistics = statistics_of(writer.open_segments(manifest)) if last else {}
-    writer.commit(replace(manifest, statistics=statistics))
+def commit(writer: IndexWriter, manifest: Manifest) -> None:
+    """Make `manifest` the newest generation. Only segments that are new or have lost tables are opened for it."""
+    segments = writer.open_segments(manifest)
+    refs = tuple(segment.ref if segment.ref.totals else _counted(segment) for segment in segments)
+    writer.commit(replace(manifest, segments=refs, statistics=statistics_of(ref.totals for ref in refs)))
     writer.clean_segments()
+
+
+def _counted(segment: Segment) -> SegmentRef:
+    return replace(segment.ref, totals=totals_of(segment))

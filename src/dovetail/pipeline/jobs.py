@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dovetail._objects import is_remote
 from dovetail._spark.engine import SparkEngine
 from dovetail._storage.directory import IndexWriter
 from dovetail._storage.segment import SegmentRef
 from dovetail.errors import BuildFailed
-from dovetail.lake.listing import TableFile
+from dovetail.lake.listing import TableFile, is_spark
 from dovetail.pipeline import work
 from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.probe import Witness, unseen_table
 from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
+from dovetail.pipeline.report import forget_progress
+from dovetail.pipeline.spark_tables import SparkTables, stage_spark_tables
 from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
+from dovetail.pipeline.work import SLICES
 from dovetail.settings import MB, Settings
 
 KILLED = "reading it ended the worker process: out of memory, or a crash in a library"
@@ -43,18 +46,19 @@ class SparkBuild:
         frozen: dict[str, dict[str, Any]],
         settings: Settings,
         witnesses: list[Witness],
+        tables: SparkTables | None = None,
+        slots: int = 1,
     ) -> None:
         self._engine = engine
         self._witnesses = witnesses
+        self._tables_of_spark = tables
+        self._slots = slots
         self._writer = writer
         self._frozen = frozen
         self._slice_bytes = settings.slice_mb * MB
         self._memory_bytes = settings.memory_mb * MB
         self._jobs = 0
         self._tasks = 0
-        self.progress = writer.staging / "progress"
-        self.progress.mkdir(parents=True)
-        self._slices = writer.staging / "slices"
         self._unreadable: list[dict[str, Any]] = []
         self._failures = 0
         self.bugs: list[Bug] = []
@@ -62,9 +66,17 @@ class SparkBuild:
     def run(self, groups: list[list[TableFile]]) -> list[SegmentRef]:
         """The segments of the groups. A file that cannot be built is found by halving its group, and set aside."""
         entries = {file.table: {"file": file.to_json()} for files in groups for file in files}
-        big = [file for files in groups for file in files if read_bytes(file) > self._slice_bytes]
+        # What is in an object store is fetched once, and so read by one task.
+        here = (file for files in groups for file in files if not (is_remote(file.path) or is_spark(file.path)))
+        big = [file for file in here if read_bytes(file) > self._slice_bytes]
         if big:
             entries |= self._stage(big)
+        of_spark = [file for files in groups for file in files if is_spark(file.path)]
+        if of_spark and self._tables_of_spark is not None:
+            shared = self._writer.shared.absolute
+            entries |= stage_spark_tables(
+                self._engine, self._tables_of_spark, of_spark, shared, self._slice_bytes, self._slots
+            )
         aside = {bug.table for bug in self.bugs} | {entry["file"]["table"] for entry in self._unreadable}
         kept = [[entries[file.table] for file in files if file.table not in aside] for files in groups]
         kept = [tables for tables in kept if tables]
@@ -77,17 +89,21 @@ class SparkBuild:
         return refs
 
     def merge(self, groups: list[list[str]]) -> list[SegmentRef]:
-        tasks = [self._build_task(index=str(self._writer.path), merge=names) for names in groups]
+        tasks = [self._build_task(merge=names) for names in groups]
         answers = self._job(work.merge_group, tasks, f"merge into {len(tasks):,} segment(s)")
         for answer in answers:
             if "segment" not in answer:
                 raise BuildFailed(f"{_reason(answer)}. Nothing was merged.")
         return [SegmentRef.from_json(answer["segment"]) for answer in answers]
 
+    def forget_progress(self) -> None:
+        """Let what follows be counted from 0."""
+        forget_progress(self._writer.shared)
+
     def clear(self) -> None:
         """Free the disk that staged slices take, once the segments made of them are committed."""
-        if self._slices.exists():
-            shutil.rmtree(self._slices)
+        shared = self._writer.shared
+        shared.delete([SLICES] if shared.is_local else [file.name for file in shared.entries(SLICES)])
 
     def raise_for_bugs(self) -> None:
         """Once all else is committed, say where Dovetail itself failed."""
@@ -154,7 +170,7 @@ class SparkBuild:
             if self._is_staged(entries[table], answer):
                 entries[table] |= answer
                 about = {name: answer[name] for name in ("fingerprint", "layout") if name in answer}
-                more = {**described[table], **about, "staging": str(self._slices)}
+                more = {**described[table], **about, "shared": self._writer.shared.absolute}
                 parts += [{**more, "part": part} for part in answer.get("parts", [])]
         staged = self._job(work.stage_big, parts, f"read {len(parts):,} slice(s) of big tables")
         for part, answer in zip(parts, staged, strict=True):
@@ -183,9 +199,9 @@ class SparkBuild:
     def _build_task(self, **what: Any) -> dict[str, Any]:
         self._tasks += 1
         return {
-            "segments": str(self._writer.segments),
-            "staging": str(self._writer.staging / "spilled"),
-            "progress": str(self.progress / str(self._tasks)),
+            "index": self._writer.store.absolute,
+            "shared": self._writer.shared.absolute,
+            "number": self._tasks,
             "memory_bytes": self._memory_bytes,
             "slice_bytes": self._slice_bytes,
             "frozen": self._frozen,
@@ -198,11 +214,12 @@ class SparkBuild:
         if not tasks:
             return []
         self._jobs += 1
-        folder = self._writer.staging / f"job-{self._jobs}"
+        folder = f"{self._writer.shared.absolute}/job-{self._jobs}"
         answers = run_tasks(self._engine, folder, function, tasks, description, self._witnesses)
         for answer in answers:
             if "failed" in answer:
-                raise BuildFailed(f"Cannot write to {self._writer.path}: {answer['failed']}. What was committed stays.")
+                place = self._writer.store.address
+                raise BuildFailed(f"Cannot write to {place}: {answer['failed']}. What was committed stays.")
         return answers
 
 

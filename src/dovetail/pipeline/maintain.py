@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail._storage.directory import Snapshot, open_writer
-from dovetail._storage.segment import Segment
+from dovetail._storage.manifest import Manifest
+from dovetail._storage.store import Address
 from dovetail.indexes.frozen import refuse_other_settings
 from dovetail.lake.listing import matches
 from dovetail.pipeline.generation import commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
+from dovetail.pipeline.merging import Group, plan_merges, run_merges, sizes_of, split_merge, tables_of
 from dovetail.pipeline.probe import check_workers, witness_of_store
 from dovetail.pipeline.report import ShowProgress, watch_progress
 from dovetail.settings import DEFAULTS, MB, Settings
+
+# A merge is split over several tasks, and so into several segments, only where each part has at least so many times
+# `segment_mb`: 1 GB by default, which takes a task minutes. Arbitrary: fewer segments against a shorter wait.
+_PART = 8
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Compaction:
     generation: int
 
 
-def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
+def remove_tables(index: Address, patterns: Iterable[str]) -> list[str]:
     """Take the tables that match any of the globs out of the index; returns their ids."""
     wanted = tuple(patterns)
     with open_writer(index) as writer:
@@ -42,30 +47,31 @@ def remove_tables(index: Path, patterns: Iterable[str]) -> list[str]:
 
 
 def compact(
-    index: Path,
+    index: Address,
     spark: SparkRequest | None = None,
     settings: Settings = DEFAULTS,
     progress: ShowProgress = lambda _: None,
 ) -> Compaction:
-    """Merge small segments into ones of `settings.segment_mb`, and rewrite those with dead tables without them."""
+    """Merge segments until no two are of about the same size, and rewrite those with dead tables without them."""
     with open_writer(index) as writer:
         refuse_other_settings(writer.manifest.frozen, settings)
         before = writer.snapshot()
-        groups = _groups(before, settings.segment_mb * MB)
+        size_before = size_of(before)
+        sizes = sizes_of(before.segments)
+        groups = plan_merges(sizes, factor=2)
+        groups += _dirty(writer.manifest, groups)
         if groups:
-            merged = {segment for group in groups for segment in group}
-            tables = sum(ref.tables - len(ref.dead) for ref in writer.manifest.segments if ref.id in merged)
             with spark_session(spark or SparkRequest()) as engine:
-                witnesses = [witness_of_store(writer.staging)]
-                check_workers(engine, witnesses)
+                witnesses = [witness_of_store(writer.shared)]
+                slots = check_workers(engine, witnesses)
+                groups = [part for group in groups for part in _parts(group, sizes, settings, slots)]
+                groups += _dirty(writer.manifest, groups)
                 build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses)
-                with watch_progress(build.progress, tables, progress):
-                    refs = build.merge(groups)
-            kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)
-            commit(writer, writer.manifest.next(segments=(*kept, *refs)))
+                with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
+                    run_merges(writer, build, groups, slots)
         after = writer.snapshot()
         return Compaction(
-            len(before.segments), len(after.segments), size_of(before), size_of(after), after.manifest.generation
+            len(before.segments), len(after.segments), size_before, size_of(after), after.manifest.generation
         )
 
 
@@ -73,24 +79,11 @@ def size_of(snapshot: Snapshot) -> int:
     return sum(part["bytes"] for segment in snapshot.segments for part in segment.parts.values())
 
 
-def _groups(snapshot: Snapshot, target_bytes: int) -> list[list[str]]:
-    """Which segments to merge with each other: in the order of the manifest, up to the target size together."""
-    groups: list[list[str]] = []
-    held = 0
-    for segment in snapshot.segments:
-        live = _live_bytes(segment)
-        if not segment.ref.dead and live * 2 >= target_bytes:
-            continue
-        if not groups or held + live > target_bytes:
-            groups.append([])
-            held = 0
-        groups[-1].append(segment.ref.id)
-        held += live
-    dirty = {segment.ref.id for segment in snapshot.segments if segment.ref.dead}
-    return [group for group in groups if len(group) > 1 or group[0] in dirty]
+def _parts(group: Group, sizes: Mapping[str, int], settings: Settings, slots: int) -> list[Group]:
+    return [group] if len(group) == 1 else split_merge(group, sizes, _PART * settings.segment_mb * MB, slots)
 
 
-def _live_bytes(segment: Segment) -> int:
-    """The raw bytes of the segment's live tables, taking all tables for equally big."""
-    alive = segment.ref.tables - len(segment.ref.dead)
-    return segment.counts["bytes"] * alive // max(1, segment.ref.tables)
+def _dirty(manifest: Manifest, groups: list[Group]) -> list[Group]:
+    """The segments with dead tables that are in none of the groups, to be rewritten one by one."""
+    merged = {name for group in groups for name in group}
+    return [[ref.id] for ref in manifest.segments if ref.dead and ref.id not in merged]

@@ -16,13 +16,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dovetail._objects import Objects, is_remote, split_address
 from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
+from dovetail._storage.store import Address, open_store
 from dovetail.errors import BuildFailed
 from dovetail.lake.listing import Root, TableFile
 
 _FILES_A_ROOT = 3  # the first, the middle and the last to be read: folders inside a lake may be mounted, too
 _HEAD_BYTES = 4096
-_SAME_PATHS = "Every worker needs the lake and the index under the same paths as the driver."
+_SAME_PATHS = (
+    "Every worker needs the lake and the index under the same paths as the driver, and its own credentials for object "
+    "stores."
+)
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,8 @@ class Witness:
     contents: str  # its length, and a digest of its first bytes
 
 
-def witness(path: Path, folder: Path | None = None) -> Witness:
-    return Witness(str(folder or path), str(path), _contents(path))
+def witness(path: str | Path, folder: str | Path | None = None) -> Witness:
+    return Witness(str(folder or path), str(path), _contents(str(path)))
 
 
 def witnesses_of_lake(roots: Iterable[Root], files: Sequence[TableFile]) -> list[Witness]:
@@ -44,25 +49,24 @@ def witnesses_of_lake(roots: Iterable[Root], files: Sequence[TableFile]) -> list
     for root in roots:
         inside = [file for file in files if not file.refused and file.path.startswith(f"{root.path}/")]
         for place in sorted({0, len(inside) // 2, len(inside) - 1})[-_FILES_A_ROOT:] if inside else []:
-            path = Path(inside[place].path)
-            if os.access(path, os.R_OK):  # else its record will say so
-                found.append(witness(path, Path(root.path)))
+            path = inside[place].path
+            if is_remote(path) or os.access(path, os.R_OK):  # else its record will say so
+                found.append(witness(path, root.path))
     return found
 
 
-def witness_of_store(staging: Path) -> Witness:
-    """A new file in the folder where builds set things aside."""
-    staging.mkdir(parents=True, exist_ok=True)
-    path = staging / "witness"
-    path.write_text(secrets.token_hex(16))
-    return witness(path, staging)
+def witness_of_store(staging: Address) -> Witness:
+    """A new file in the place where builds set things aside."""
+    store = open_store(staging)
+    store.put("witness", secrets.token_hex(16).encode())
+    return witness(f"{store.absolute}/witness", store.absolute)
 
 
 def first_unseen(witnesses: Iterable[Witness]) -> str:
     """Inside a worker: the path of the first witness that is not as the driver sees it; empty if all are."""
     for expected in witnesses:
         try:
-            contents = _contents(Path(expected.path))
+            contents = _contents(expected.path)
         except OSError:
             contents = ""
         if contents != expected.contents:
@@ -143,8 +147,14 @@ def host() -> str:
     return socket.gethostname()
 
 
-def _contents(path: Path) -> str:
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD_BYTES)
-        length = stream.seek(0, os.SEEK_END)
+def _contents(path: str) -> str:
+    if is_remote(path):
+        folder, name = split_address(path)
+        objects = Objects(folder)
+        length = objects.head(name).bytes
+        head = objects.read(name, 0, min(length, _HEAD_BYTES)) if length else b""
+    else:
+        with Path(path).open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+            length = stream.seek(0, os.SEEK_END)
     return f"{length}-{hashlib.sha256(head).hexdigest()}"

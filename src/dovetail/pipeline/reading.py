@@ -8,7 +8,6 @@ fingerprint, so that the next run tries again. Any other exception is a bug of o
 from __future__ import annotations
 
 import functools
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,8 +20,9 @@ from dovetail.catalog.profile import RawColumn, count_values
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
 from dovetail.lake.dialect import parse_override
 from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.listing import TableFile, fingerprint
+from dovetail.lake.listing import TableFile
 from dovetail.lake.reader import detect_layout, read, split
+from dovetail.lake.source import Copy, source_of
 from dovetail.lake.streams import reasons
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
@@ -45,14 +45,18 @@ def scan(file: TableFile, folder: Path, portion_bytes: int) -> RawTable:
         return unreadable(file, file.refused, file.fingerprint)
     try:
         for _ in range(_ATTEMPTS):
-            before = current_fingerprint(file)
-            if not before:
+            copy = _patiently(lambda: _copy(file, folder))
+            if not copy.fingerprint:
                 raise VanishedTable(VANISHED)
-            found = _read_whole(file, before, folder, portion_bytes)
-            if current_fingerprint(file) == before:
+            found = _read_whole(file, copy, folder, portion_bytes)
+            if copy.private or current_fingerprint(file) == copy.fingerprint:
                 return found
+    except VanishedTable:
+        raise
     except TemporarilyUnreadable as reason:
         return unreadable(file, str(reason), "")
+    except UnreadableTable as reason:  # permission denied
+        return unreadable(file, str(reason), file.fingerprint)
     return unreadable(file, CHANGED, "")
 
 
@@ -61,7 +65,7 @@ def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
     before = ""
     try:
         before = current_fingerprint(file)
-        layout = layout_of(file)
+        layout = layout_of(file, Path(file.path))
         parts = _patiently(lambda: split(Path(file.path), layout, target_bytes))
     except VanishedTable:
         raise
@@ -77,7 +81,7 @@ def stage_part(
 
     def stage() -> tuple[list[Slice], RowCounter]:
         counter = RowCounter()
-        portions = counted_portions(file, layout, part, counter, target_bytes)
+        portions = counted_portions(Path(file.path), layout, part, counter, target_bytes)
         return [write_slice(columns, folder) for columns in portions], counter
 
     try:
@@ -96,9 +100,10 @@ def stage_part(
         return _failure(reason, before)
 
 
-def layout_of(file: TableFile) -> Layout:
+def layout_of(file: TableFile, path: Path) -> Layout:
+    """How the table is read, by a look at the file at `path`, which has its bytes."""
     override = parse_override(file.dialect) if file.dialect else None
-    return _patiently(lambda: detect_layout(Path(file.path), override))
+    return _patiently(lambda: detect_layout(path, override))
 
 
 def current_fingerprint(file: TableFile) -> str:
@@ -106,21 +111,23 @@ def current_fingerprint(file: TableFile) -> str:
 
     def look() -> str:
         with reasons():
-            try:
-                return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
-            except FileNotFoundError:
-                return ""
+            return source_of(file.path).fingerprint(file)
 
     return _patiently(look)
 
 
+def _copy(file: TableFile, folder: Path) -> Copy:
+    with reasons():
+        return source_of(file.path).copy(file, folder)
+
+
 def counted_portions(
-    file: TableFile, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
+    path: Path, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
 ) -> Iterator[list[RawCounts]]:
     """The columns' distinct values, one list of columns for about every `portion_bytes` that are read."""
     held: list[pa.RecordBatch] = []
     size = 0
-    for batch in read(Path(file.path), layout, part, counter):
+    for batch in read(path, layout, part, counter):
         held.append(batch)
         size += batch.nbytes
         if size >= portion_bytes:
@@ -134,34 +141,34 @@ def _count(batches: list[pa.RecordBatch]) -> list[RawCounts]:
     return [count_values(column) for column in pa.Table.from_batches(batches).columns]
 
 
-def _read_whole(file: TableFile, before: str, folder: Path, portion_bytes: int) -> RawTable:
+def _read_whole(file: TableFile, copy: Copy, folder: Path, portion_bytes: int) -> RawTable:
     try:
-        layout = layout_of(file)
-        return _patiently(lambda: _read_portions(file, before, layout, folder, portion_bytes))
+        layout = layout_of(file, copy.path)
+        return _patiently(lambda: _read_portions(file, copy, layout, folder, portion_bytes))
     except (TemporarilyUnreadable, VanishedTable):
         raise
     except UnreadableTable as reason:
-        return unreadable(file, str(reason), before)
+        return unreadable(file, str(reason), copy.fingerprint)
 
 
-def _read_portions(file: TableFile, before: str, layout: Layout, folder: Path, portion_bytes: int) -> RawTable:
+def _read_portions(file: TableFile, copy: Copy, layout: Layout, folder: Path, portion_bytes: int) -> RawTable:
     """One portion stays in memory. Of several, each is staged when the next has been read."""
     counter = RowCounter()
     slices: list[Slice] = []
     held: list[RawCounts] = []
-    for portion in counted_portions(file, layout, Part(), counter, portion_bytes):
+    for portion in counted_portions(copy.path, layout, Part(), counter, portion_bytes):
         if held:
             slices.append(write_slice(held, folder))
         held = portion
     if slices:
         slices.append(write_slice(held, folder))
-        return staged_table(file, before, layout, slices, [counter])
+        return staged_table(file, copy.fingerprint, layout, slices, folder, [counter])
     batches = [[counted] for counted in held] or [[] for _ in layout.columns]
     columns = [
         RawColumn(name, counter.rows, total_evidence(part.evidence for part in parts), functools.partial(iter, parts))
         for name, parts in zip(layout.columns, batches, strict=True)
     ]
-    return RawTable(record_of(file, before, layout, counter), columns)
+    return RawTable(record_of(file, copy.fingerprint, layout, counter), columns)
 
 
 def _patiently(attempt: Callable[[], Answer]) -> Answer:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from dovetail._storage.store import Store
 from dovetail.indexes.statistics import Skipped
 
 _PERIOD_SECONDS = 0.2  # often enough for a bar that moves; arbitrary, nothing depends on it
+_REMOTE_PERIOD_SECONDS = 5.0  # each look at an object store costs a request
+_FOLDER = "progress"
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Report:
     columns: int = 0
     rows: int = 0
     values: int = 0
+    values_are_exact: bool = True
     bytes: int = 0
     added: int = 0
     changed: int = 0
@@ -56,15 +61,16 @@ class Report:
 
 
 @contextlib.contextmanager
-def watch_progress(folder: Path, total: int, show: ShowProgress) -> Iterator[None]:
-    """While the context is open, show how many tables the tasks have recorded as done in `folder`, a byte each."""
+def watch_progress(store: Store, total: int, show: ShowProgress) -> Iterator[None]:
+    """While the context is open, show how many tables the tasks have recorded as done in the store, a byte each."""
     ended = threading.Event()
+    period = _period(store)
 
     def done() -> int:
-        return min(total, sum(file.stat().st_size for file in folder.iterdir()))
+        return min(total, sum(file.bytes for file in store.entries(_FOLDER)))
 
     def follow() -> None:
-        while not ended.wait(_PERIOD_SECONDS):
+        while not ended.wait(period):
             show(Progress("build", total, done()))
 
     thread = threading.Thread(target=follow, daemon=True)
@@ -75,3 +81,28 @@ def watch_progress(folder: Path, total: int, show: ShowProgress) -> Iterator[Non
         ended.set()
         thread.join()
     show(Progress("build", total, total))
+
+
+def forget_progress(store: Store) -> None:
+    """Let what follows be counted from 0."""
+    store.delete([file.name for file in store.entries(_FOLDER)])
+
+
+class Ticks:
+    """Inside a task: counts tables that are done, and records the number from time to time."""
+
+    def __init__(self, store: Store, task: int | str) -> None:
+        self._store, self._name = store, f"{_FOLDER}/{task}"
+        self._period = _period(store)
+        self._done, self._recorded = 0, -math.inf
+
+    def __call__(self) -> None:
+        self._done += 1
+        now = time.monotonic()
+        if now - self._recorded >= self._period:
+            self._store.put(self._name, b"." * self._done)
+            self._recorded = now
+
+
+def _period(store: Store) -> float:
+    return _PERIOD_SECONDS if store.is_local else _REMOTE_PERIOD_SECONDS

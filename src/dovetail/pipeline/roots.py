@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dovetail._objects import Objects, is_remote
 from dovetail._storage.manifest import Manifest
-from dovetail._storage.marker import index_around, is_index
+from dovetail._storage.marker import MARKER, index_around, is_index
 from dovetail.errors import InputError
-from dovetail.lake.listing import Root, TableFile, list_lake
+from dovetail.lake.listing import Root, TableFile, is_spark
+from dovetail.lake.source import list_lake
 
 # Between the name of a root beyond the first and the path of a table under it. No path under any root has two slashes
 # in a row, so that ids of different roots never meet, whichever files and roots come later.
@@ -22,9 +24,14 @@ def roots_of(manifest: Manifest) -> tuple[Root, ...]:
     return tuple(Root.from_json(values) for values in manifest.roots)
 
 
-def refuse_index_as_lake(root: Root, to: Path) -> None:
+def refuse_index_as_lake(root: Root, to: str | Path) -> None:
     """Raises where the lake is an index, lies inside of one, or lies inside the folder that is to become one."""
-    folder, target = Path(root.path), to.resolve()
+    if is_spark(root.path):
+        return
+    if is_remote(root.path) or is_remote(to):
+        _refuse_remote_index_as_lake(root.path, to)
+        return
+    folder, target = Path(root.path), Path(to).resolve()
     found = index_around(folder)
     if found is not None:
         raise InputError(f"{folder} is {'' if found == folder else 'part of '}an index, not a lake.")
@@ -32,8 +39,15 @@ def refuse_index_as_lake(root: Root, to: Path) -> None:
         raise InputError(f"{to} holds the lake {folder}; choose another folder for the index.")
 
 
+def _refuse_remote_index_as_lake(lake: str, to: str | Path) -> None:
+    if is_remote(lake) and any(found.name == MARKER for found in Objects(lake).entries(deep=False)):
+        raise InputError(f"{lake} is an index, not a lake.")
+    if f"{lake}/".startswith(f"{str(to).rstrip('/')}/"):
+        raise InputError(f"{to} holds the lake {lake}; choose another folder for the index.")
+
+
 def choose_roots(
-    known: tuple[Root, ...], root: Root, choices: Mapping[str, Any], add: bool, to: Path
+    known: tuple[Root, ...], root: Root, choices: Mapping[str, Any], add: bool, to: str | Path
 ) -> tuple[Root, ...]:
     """The roots that the index will have: those it knows, with what is chosen now for `root`."""
     for number, old in enumerate(known):
@@ -44,7 +58,7 @@ def choose_roots(
             f"{to} is the index of {', '.join(old.path for old in known)}. "
             f"To put {root.path} into the same index, use `add`."
         )
-    prefix = Path(root.path).name + _SEPARATOR if known else ""
+    prefix = root.name.removeprefix("spark:") + _SEPARATOR if known else ""
     if any(prefix == old.prefix for old in known):
         name = prefix.removesuffix(_SEPARATOR)
         raise InputError(f"The index already has a lake called {name}; rename one of the two folders.")
@@ -52,10 +66,13 @@ def choose_roots(
 
 
 def list_tables(roots: Iterable[Root]) -> dict[str, TableFile]:
-    """Every file of the roots that may be a table, by its id. Where roots overlap, a file belongs to the first."""
+    """Every file of the roots that may be a table, by its id. Where roots overlap, a file belongs to the first.
+
+    Tables that only Spark can read are left out.
+    """
     files: dict[str, TableFile] = {}
     seen: set[str] = set()
-    for table, file in list_lake(roots, skip=is_index).items():
+    for table, file in list_lake((root for root in roots if not is_spark(root.path)), skip=is_index).items():
         if file.refused or file.path not in seen:
             files[table] = file
             seen.add(file.path)

@@ -7,17 +7,19 @@ read       a Spark task for each group; big tables are read in slices by several
 build      in the same task: normalise, index, write the segment                   build.py
 commit     after each batch the next generation, so that a run that was stopped    generation.py
            goes on where it was
+merge      small segments of about the same size, once there are many of them      merging.py
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dovetail._spark.engine import SparkEngine
 from dovetail._spark.session import SparkRequest, require_spark, spark_session
@@ -30,16 +32,21 @@ from dovetail.errors import InputError
 from dovetail.indexes.frozen import refuse_other_settings
 from dovetail.indexes.pexeso.core import VectorParameters as Vectors
 from dovetail.indexes.pexeso.index import PEXESO
-from dovetail.indexes.statistics import failed_tables
-from dovetail.lake.listing import Root, TableFile
+from dovetail.indexes.statistics import distinct_values, failed_tables
+from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.pipeline.generation import TablePlace, commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
+from dovetail.pipeline.merging import plan_merges, run_merges, sizes_of, tables_of
 from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_bytes, group_files
 from dovetail.pipeline.probe import check_workers, witness_of_store, witnesses_of_lake
 from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
 from dovetail.pipeline.roots import choose_roots, list_tables, refuse_index_as_lake, roots_of
+from dovetail.pipeline.spark_tables import SparkTables, is_listed
 from dovetail.pipeline.survey import freeze
 from dovetail.settings import DEFAULTS, MB, Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Request:
     """What to index, and how. None for what the index shall keep as it is."""
 
     source: str
-    to: Path
+    to: str | Path
     add: bool = False
     allow_drop: bool = False
     tables: tuple[str, ...] | None = None
@@ -57,6 +64,8 @@ class Request:
     spark: SparkRequest = field(default_factory=SparkRequest)
     embedder: str | None = None
     abbreviations: Path | None = None  # a file; beside those that come with Dovetail
+    dataframes: Mapping[str, DataFrame] | None = None  # by the names that they are to have
+    keep_hours: float | None = None  # old generations; None for as long as the store needs
 
     @property
     def vectors(self) -> Vectors:
@@ -85,7 +94,7 @@ def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Rep
     refuse_index_as_lake(root, request.to)
     request.vectors.space()  # a package that is missing is reported before anything is written
     require_spark()
-    with open_writer(request.to, create=True) as writer:
+    with open_writer(request.to, create=True, keep_hours=request.keep_hours) as writer:
         _refuse_other_parameters(writer.manifest, request)
         report = _run_stages(writer, root, request, progress)
         _finish_report(report, writer)
@@ -94,37 +103,75 @@ def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Rep
 
 
 def _run_stages(writer: IndexWriter, root: Root, request: Request, progress: ShowProgress) -> Report:
-    indexed = live_tables(writer.snapshot())
-    listing = _list(writer.manifest, root, request)
+    with contextlib.ExitStack() as session:
+        return _run_in(session, writer, root, request, progress)
+
+
+def _run_in(
+    session: contextlib.ExitStack, writer: IndexWriter, root: Root, request: Request, progress: ShowProgress
+) -> Report:
+    """The stages; Spark is started when it is needed, and stopped when `session` ends."""
+    started = Report()
+    spark = functools.cache(lambda: session.enter_context(_spark(request.spark, started)))
+    tables = SparkTables(spark().session, request.dataframes) if is_spark(root.path) else None
+    live = live_tables(writer.snapshot())
+    indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, root)}
+    listing = _list(writer.manifest, root, request, tables)
     changes = compare(listing.files, indexed)
     _refuse_great_loss(changes, indexed, root, request)
-    report = _report(changes)
+    report = replace(_report(changes), spark_start_seconds=started.spark_start_seconds)
     manifest = _next_manifest(writer.manifest, listing, changes, indexed)
     if changes.to_read:
-        free = shutil.disk_usage(writer.path).free
+        free = shutil.disk_usage(_existing(writer.store.scratch(""))).free
         progress(Progress("plan", len(changes.to_read), disk=disk_bytes(changes.to_read), free=free))
-        with _spark(request.spark, report) as engine:
-            witnesses = [witness_of_store(writer.staging), *witnesses_of_lake(listing.roots, changes.to_read)]
-            slots = check_workers(engine, witnesses)
-            manifest = _freeze(manifest, changes, request)
-            build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses)
-            batches = _plan(slots, changes, request.settings)
-            with watch_progress(build.progress, len(changes.to_read), progress):
-                for batch in batches:
-                    segments = build.run(batch)
-                    manifest = _add(manifest, batch, segments, indexed, {bug.table for bug in build.bugs})
-                    commit(writer, manifest, last=batch is batches[-1])
-                    manifest = manifest.next()
-                    build.clear()
-            build.raise_for_bugs()
+        engine = spark()
+        report.spark_start_seconds = started.spark_start_seconds
+        witnesses = [witness_of_store(writer.shared), *witnesses_of_lake(listing.roots, changes.to_read)]
+        slots = check_workers(engine, witnesses)
+        manifest = _freeze(manifest, changes, request)
+        build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses, tables, slots)
+        batches = _plan(slots, changes, request.settings)
+        with watch_progress(writer.shared, len(changes.to_read), progress):
+            for batch in batches:
+                segments = build.run(batch)
+                manifest = _add(manifest, batch, segments, indexed, {bug.table for bug in build.bugs})
+                commit(writer, manifest)
+                manifest = writer.manifest.next()
+                build.clear()
+        _merge_small(writer, build, request.settings, slots, progress)
+        build.raise_for_bugs()
     elif changes.gone or listing.roots != roots_of(writer.manifest) or not writer.manifest.statistics:
         commit(writer, manifest)
     return report
 
 
-def _list(manifest: Manifest, root: Root, request: Request) -> Listing:
+def _existing(folder: Path) -> Path:
+    return folder if folder.exists() else folder.parent
+
+
+def _merge_small(
+    writer: IndexWriter, build: SparkBuild, settings: Settings, slots: int, progress: ShowProgress
+) -> None:
+    """Keep small segments few: those of many small runs are merged into one, again and again.
+
+    What one run builds is left alone: it has at most a small segment for each slot, and others of at least half of
+    `segment_mb`.
+    """
+    sizes = sizes_of(writer.snapshot().segments)
+    groups = plan_merges(sizes, max(settings.merge_factor, slots + 1), settings.segment_mb * MB // 2)
+    if groups:
+        build.forget_progress()
+        with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
+            run_merges(writer, build, groups, slots)
+
+
+def _list(manifest: Manifest, root: Root, request: Request, tables: SparkTables | None) -> Listing:
     roots = choose_roots(roots_of(manifest), root, request.choices, request.add, request.to)
-    return Listing(roots, list_tables(roots))
+    listed = list_tables(roots)
+    for chosen in roots:
+        if tables is not None and chosen.path == root.path:
+            listed |= tables.list(chosen)
+    return Listing(roots, listed)
 
 
 def _plan(workers: int, changes: Changes, settings: Settings) -> list[Batch]:
@@ -202,4 +249,7 @@ def _finish_report(report: Report, writer: IndexWriter) -> None:
     report.generation, report.segments = manifest.generation, len(manifest.segments)
     for name, value in manifest.statistics.items():
         setattr(report, name, value)
-    report.skipped = failed_tables(writer.snapshot())
+    snapshot = writer.snapshot()
+    values = distinct_values(snapshot.segments)
+    report.values, report.values_are_exact = values.number, values.is_exact
+    report.skipped = failed_tables(snapshot)

@@ -33,7 +33,7 @@ _OPEN_SLICES = 64
 class Slice:
     """One staged file, and what it tells of the type of each column."""
 
-    path: str
+    name: str
     evidence: list[dict[str, Any]]
 
 
@@ -41,19 +41,19 @@ def write_slice(columns: list[RawCounts], folder: Path) -> Slice:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{secrets.token_hex(8)}.arrow"
     write_records(path, _TYPES, ((counted.values, counted.counts, counted.codes) for counted in columns))
-    return Slice(str(path), [counted.evidence.to_json() for counted in columns])
+    return Slice(path.name, [counted.evidence.to_json() for counted in columns])
 
 
 def staged_table(
-    file: TableFile, fingerprint: str, layout: Layout, slices: list[Slice], counters: list[RowCounter]
+    file: TableFile, fingerprint: str, layout: Layout, slices: list[Slice], folder: Path, counters: list[RowCounter]
 ) -> RawTable:
-    """The big table as a source for the builders, its columns read back slice by slice."""
+    """The big table as a source for the builders, its columns read back slice by slice from files in `folder`."""
     total = functools.reduce(RowCounter.__add__, counters, RowCounter())
     opened = functools.lru_cache(_OPEN_SLICES)(Records)
     columns = []
     for number, name in enumerate(layout.columns):
         evidence = total_evidence(TypeEvidence.from_json(part.evidence[number]) for part in slices)
-        columns.append(RawColumn(name, total.rows, evidence, _StagedColumn(slices, number, opened)))
+        columns.append(RawColumn(name, total.rows, evidence, _StagedColumn(slices, folder, number, opened)))
     return RawTable(record_of(file, fingerprint, layout, total), columns)
 
 
@@ -62,10 +62,11 @@ class _StagedColumn:
     """Called, it reads one column of all slices: once for each pass over the column."""
 
     slices: list[Slice]
+    folder: Path
     number: int
     opened: Callable[[Path], Records]
 
     def __call__(self) -> Iterator[RawCounts]:
         for part in self.slices:
-            values, counts, codes = self.opened(Path(part.path))[self.number]
+            values, counts, codes = self.opened(self.folder / part.name)[self.number]
             yield RawCounts(values, counts.to_numpy(), codes.to_numpy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +16,10 @@ from dovetail.indexes.mate.core import SuperKeyParameters, alpha
 from dovetail.indexes.mate.index import MATE
 from dovetail.indexes.pexeso.core import VectorParameters as Vectors
 from dovetail.indexes.pexeso.index import PEXESO
-from dovetail.lake.listing import TableFile
+from dovetail.lake.listing import TableFile, is_spark
 from dovetail.lake.reader import read
+from dovetail.lake.source import source_of
+from dovetail.lake.streams import reasons
 from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.reading import layout_of
 from dovetail.settings import Settings
@@ -51,11 +54,13 @@ def _survey(files: Sequence[TableFile], bits: int) -> SuperKeyParameters:
 
 def _first_rows(file: TableFile) -> list[pa.ChunkedArray]:
     """Nothing where the file is no table: building it will say why."""
-    if file.refused:
+    if file.refused or is_spark(file.path):
         return []
     try:
-        layout = layout_of(file)
-        batch = next(iter(read(Path(file.path), layout)), None)
+        with tempfile.TemporaryDirectory() as folder, reasons():
+            copy = source_of(file.path).copy(file, Path(folder))
+            layout = layout_of(file, copy.path)
+            batch = next(iter(read(copy.path, layout)), None)
     except UnreadableTable:
         return []
     return pa.Table.from_batches([batch.slice(0, _ROWS)]).columns if batch else []

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail._storage.directory import TARGET_FAILURES
+from dovetail._storage.store import Address, Store, open_store
 from dovetail.errors import BuildFailed
 from dovetail.pipeline.probe import Witness, first_unseen, host, require_unchanged
 
@@ -36,27 +37,28 @@ _UNSEEN = "unseen"
 
 def run_tasks(
     engine: SparkEngine,
-    folder: Path,
+    folder: Address,
     work: Callable[[Task], Any],
     tasks: list[Task],
     description: str,
     witnesses: list[Witness],
 ) -> list[Any]:
-    """The answers of `work` to `tasks`, in their order. The descriptions travel through files in `folder`.
+    """The answers of `work` to `tasks`, in their order. The descriptions travel through `folder`, which all can reach.
 
     Every task first looks at the witnesses: a worker that does not see them as the driver does fails the run.
     """
-    folder.mkdir(parents=True)
+    store = open_store(folder)
     for number, task in enumerate(tasks):
-        (folder / f"{number}.json").write_text(json.dumps(task))
+        store.put(f"{number}.json", json.dumps(task).encode())
     answers: dict[int, Any] = {}
-    job = _Job(engine, folder, work, description, witnesses)
+    job = _Job(engine, store, work, description, witnesses)
     while pending := [number for number in range(len(tasks)) if number not in answers]:
         try:
             answers |= job.run(pending)
         except WorkerDied as death:
-            answers |= {n: json.loads(_answer(folder, n).read_text()) for n in pending if _answer(folder, n).exists()}
-            begun = [n for n in pending if n not in answers and (folder / f"{n}.begun").exists()]
+            left = {entry.name for entry in store.entries()}
+            answers |= {n: json.loads(store.read(f"{n}.answer")) for n in pending if f"{n}.answer" in left}
+            begun = [n for n in pending if n not in answers and f"{n}.begun" in left]
             if not begun:
                 raise BuildFailed(str(death)) from death
             for number in begun:
@@ -73,19 +75,19 @@ class _Job:
     """Some of the tasks in one Spark job."""
 
     engine: SparkEngine
-    folder: Path
+    store: Store
     work: Callable[[Task], Any]
     description: str
     witnesses: list[Witness]
 
     def run(self, numbers: list[int]) -> dict[int, Any]:
         """The answers of the tasks with these numbers; without those that have to be tried again."""
-        place, work, witnesses = str(self.folder), self.work, list(self.witnesses)
+        place, work, witnesses = self.store.absolute, self.work, list(self.witnesses)
 
         def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             pa.set_cpu_count(1)  # Spark already keeps every core busy
             for batch in batches:
-                found = [_answered(Path(place), work, numbers[n], witnesses) for n in batch.column(0).to_pylist()]
+                found = [_answered(place, work, numbers[n], witnesses) for n in batch.column(0).to_pylist()]
                 yield pa.RecordBatch.from_arrays([pa.array(found, pa.string())], ["result"])
 
         frame = self.engine.session.range(0, len(numbers), 1, len(numbers)).mapInArrow(answer, _RESULT)
@@ -113,20 +115,15 @@ class _Job:
         return True
 
 
-def _answer(folder: Path, number: int) -> Path:
-    return folder / f"{number}.answer"
-
-
-def _answered(folder: Path, work: Callable[[Task], Any], number: int, witnesses: list[Witness]) -> str:
-    """Inside a worker: the number and the answer of one task, which is also left on disk."""
+def _answered(folder: str, work: Callable[[Task], Any], number: int, witnesses: list[Witness]) -> str:
+    """Inside a worker: the number and the answer of one task, which is also left in the store."""
     if unseen := first_unseen(witnesses):
         return json.dumps([number, {_UNSEEN: unseen, "host": host()}])
     try:
-        (folder / f"{number}.begun").touch()
-        answer = attempt(work, json.loads((folder / f"{number}.json").read_text()))
-        partial = folder / f"{number}.partial"
-        partial.write_text(json.dumps(answer))
-        partial.rename(_answer(folder, number))
+        store = open_store(folder)
+        store.put(f"{number}.begun", b"")
+        answer = attempt(work, json.loads(store.read(f"{number}.json")))
+        store.put(f"{number}.answer", json.dumps(answer).encode())
     except OSError as error:  # the target is full: then there is no room for the answer either
         if error.errno not in TARGET_FAILURES:
             raise

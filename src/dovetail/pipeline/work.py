@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dovetail._storage.directory import TARGET_FAILURES, newest_manifest, open_segment
+from dovetail._storage.directory import SEGMENTS, TARGET_FAILURES, newest_manifest, open_segment
+from dovetail._storage.store import Store, open_store
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import VanishedTable
@@ -20,10 +21,14 @@ from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
 from dovetail.pipeline.probe import host
 from dovetail.pipeline.reading import prepare, scan, stage_part
+from dovetail.pipeline.report import Ticks
 from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, unreadable
 from dovetail.pipeline.staging import Slice, staged_table
 
 Task = dict[str, Any]
+SLICES = "slices"
+"""Of big tables, in the place that driver and workers share."""
+_SPILLED = "spilled"
 
 
 def prepare_big(task: Task) -> Any:
@@ -37,9 +42,8 @@ def stage_big(task: Task) -> Any:
     layout = Layout.from_json(task["layout"])
     part = Part(**task["part"])
     try:
-        return stage_part(
-            TableFile(**task["file"]), task["fingerprint"], layout, part, Path(task["staging"]), task["slice_bytes"]
-        )
+        with open_store(task["shared"]).publish(SLICES) as folder:
+            return stage_part(TableFile(**task["file"]), task["fingerprint"], layout, part, folder, task["slice_bytes"])
     except VanishedTable:
         return _missing([task["file"]["table"]])
     except OSError as error:
@@ -51,13 +55,14 @@ def build_group(task: Task) -> Any:
     missing: list[str] = []
 
     def sources() -> Iterator[TableSource]:
-        scratch = Path(task["staging"])
+        shared = open_store(task["shared"])
+        scratch = shared.scratch(_SPILLED)
         scratch.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             for number, entry in enumerate(task["tables"]):
                 of_table = Path(folder, str(number))  # which few tables need: making folders takes milliseconds
                 try:
-                    source = _source(entry, of_table, task["slice_bytes"])
+                    source = _source(entry, of_table, task["slice_bytes"], shared)
                 except VanishedTable:
                     missing.append(entry["file"]["table"])
                     continue
@@ -78,7 +83,7 @@ def build_group(task: Task) -> Any:
 
 def merge_group(task: Task) -> Any:
     """Write one segment from the live tables of several."""
-    index = Path(task["index"])
+    index = task["index"]
     segments = {ref.id: open_segment(index, ref) for ref in newest_manifest(index).segments}
 
     def sources() -> Iterator[TableSource]:
@@ -93,25 +98,27 @@ def merge_group(task: Task) -> Any:
 
 def _build(task: Task, sources: Iterator[TableSource]) -> Any:
     try:
-        # One byte a table: the driver adds up the sizes. A task that is tried again starts its file anew.
-        with Path(task["progress"]).open("wb", buffering=0) as progress:
+        shared = open_store(task["shared"])
+        with open_store(task["index"]).publish(SEGMENTS) as segments:
             ref = build_segment(
-                Path(task["segments"]), Path(task["staging"]), sources, task["memory_bytes"], task["frozen"],
-                lambda: progress.write(b"."),
+                segments, shared.scratch(_SPILLED), sources, task["memory_bytes"], task["frozen"],
+                Ticks(shared, task["number"]),
             )  # fmt: skip
     except OSError as error:
         return _target_failure(error)
     return {"segment": ref.to_json()}
 
 
-def _source(entry: Task, folder: Path, slice_bytes: int) -> RawTable:
+def _source(entry: Task, folder: Path, slice_bytes: int, shared: Store) -> RawTable:
     file = TableFile(**entry["file"])
     if "error" in entry:
         return unreadable(file, entry["error"], entry["fingerprint"])
     if "slices" in entry:
         slices = [Slice(**part) for part in entry["slices"]]
         counters = [RowCounter(**counts) for counts in entry["counters"]]
-        return staged_table(file, entry["fingerprint"], Layout.from_json(entry["layout"]), slices, counters)
+        fetched = shared.fetch([f"{SLICES}/{part.name}" for part in slices], folder)
+        place = fetched[0].parent if fetched else folder
+        return staged_table(file, entry["fingerprint"], Layout.from_json(entry["layout"]), slices, place, counters)
     return scan(file, folder, slice_bytes)
 
 

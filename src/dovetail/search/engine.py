@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -100,19 +102,41 @@ def overlaps(
     Columns are numbered through all segments, as is the mask of those that are `allowed`.
     """
     best = _Best(k, floor)
-    ends = np.cumsum([len(segment.table_of) for segment in segments])
 
     def search(segment: OpenSegment, mask: Array) -> list[tuple[Array, Array]]:
         found = segment.josie.search(tokens, k, best.floor, mask)
         best.add(found.overlaps)
         return [(found.columns, found.overlaps)]
 
-    masks = np.split(allowed, ends[:-1])
-    parts = zip(_ask_all(search, segments, masks), ends, masks, strict=True)
-    found = [(columns + (end - len(mask)), counted) for (columns, counted), end, mask in parts]
-    columns, counted = (np.concatenate(values) for values in zip(*found, strict=True))
+    columns, counted = _in_one_numbering(search, segments, allowed)
     enough = counted >= best.floor
     return columns[enough], counted[enough]
+
+
+def sketched(
+    segments: Sequence[OpenSegment], tokens: pa.Array, threshold: Fraction, floor: int, allowed: Array
+) -> tuple[Array, Array]:
+    """Columns that contain `threshold` of the tokens, and `floor`, as `overlaps` gives them. May miss some."""
+
+    def search(segment: OpenSegment, mask: Array) -> list[tuple[Array, Array]]:
+        found = segment.sketches.search(tokens, threshold, mask)
+        return [(found.columns, found.overlaps)]
+
+    columns, counted = _in_one_numbering(search, segments, allowed)
+    enough = counted >= floor
+    return columns[enough], counted[enough]
+
+
+def _in_one_numbering(
+    search: Callable[[OpenSegment, Array], list[tuple[Array, Array]]], segments: Sequence[OpenSegment], allowed: Array
+) -> tuple[Array, Array]:
+    """What is found in each segment, with columns numbered through all of them."""
+    ends = np.cumsum([len(segment.table_of) for segment in segments])
+    masks = np.split(allowed, ends[:-1])
+    parts = zip(_ask_all(search, segments, masks), ends, masks, strict=True)
+    found = [(columns.astype(np.int64) + (end - len(mask)), counted) for (columns, counted), end, mask in parts]
+    columns, counted = (np.concatenate(values) for values in zip(*found, strict=True))
+    return columns, counted
 
 
 def containing(
@@ -166,8 +190,13 @@ def _ask_all(
 ) -> list[M]:
     if len(segments) < 2:
         return [match for pair in zip(segments, allowed, strict=True) for match in search(*pair)]
-    with ThreadPoolExecutor(min(_THREADS, len(segments))) as threads:
-        return [match for found in threads.map(search, segments, allowed) for match in found]
+    return [match for found in _threads(os.getpid()).map(search, segments, allowed) for match in found]
+
+
+@lru_cache(maxsize=1)
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Kept from one question to the next; of each process its own, as threads do not survive a fork."""
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix=f"dovetail-{process}")
 
 
 def _matches(segment: OpenSegment, columns: Array, overlaps: Array) -> list[Match]:

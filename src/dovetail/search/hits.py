@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -33,6 +34,17 @@ class Source:
     data: Any
 
 
+@dataclass(frozen=True)
+class ColumnGain:
+    """What a column adds to predicting a column of mine: the share of its variance that it explains beyond mine."""
+
+    column: str
+    gain: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"column": self.column, "gain": round(self.gain, 6)}
+
+
 @dataclass(frozen=True, repr=False)
 class Hit:
     """A table that joins with mine, with the evidence. All numbers are exact."""
@@ -60,7 +72,11 @@ class Hit:
     brings: tuple[str, ...]  # the table's other columns, which the join adds
     reasons: tuple[str, ...] = ()  # what speaks for the join, the strongest first, where no column was named
     objections: tuple[str, ...] = ()  # … and against it
+    copies: tuple[str, ...] = ()  # tables that are near-copies of this one and match as well, or nearly
     decided: str | None = None  # when a person decided that these columns join; the only reason is then the decision
+    gain: float | None = None  # with a target: the share of its variance that the columns explain beyond mine
+    helps: tuple[ColumnGain, ...] = ()  # with a target: the columns that do, the most helpful first
+    union: float | None = None  # the probability that a person would append the table; None if it was not judged
     source: Source | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -72,6 +88,11 @@ class Hit:
     def probability(self) -> float | None:
         """That a person would accept the join; None where columns were named, as then nothing is judged."""
         return self.score if self.reasons or self.objections or self.decided else None
+
+    @property
+    def rather(self) -> str:
+        """What a person would rather do with the table: `join` it, or append it (`union`)."""
+        return "union" if self.union is not None and self.union > (self.probability or 0.0) else "join"
 
     @property
     def rows_per_match(self) -> float:
@@ -100,6 +121,11 @@ class Hit:
         return self.source.join(self, self.source.data if data is None else data, how, first)
 
     @property
+    def likes(self) -> str:
+        """How many near-copies there are; empty if none."""
+        return f"and {len(self.copies):,} like it" if self.copies else ""
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         """My columns and theirs."""
         return list(zip(self.on, self.columns, strict=True))
@@ -108,9 +134,17 @@ class Hit:
         fields = {name: value for name, value in vars(self).items() if name != "source"}
         lists = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}
         shares = {name: round(fields[name], 6) for name in ("score", "containment", "jaccard")}
-        likely = {"probability": None if self.probability is None else round(self.probability, 6)}
+        likely = {
+            "probability": None if self.probability is None else round(self.probability, 6),
+            "union": None if self.union is None else round(self.union, 6),
+            "rather": self.rather,
+        }
+        helps = {
+            "gain": None if self.gain is None else round(self.gain, 6),
+            "helps": [column.to_dict() for column in self.helps],
+        }
         several = {"rows_per_match": round(self.rows_per_match, 3), "warning": self.warning or None}
-        return {**fields, "by": self.by, **lists, **shares, **likely, **several}
+        return {**fields, "by": self.by, **lists, **shares, **likely, **helps, **several}
 
     def __repr__(self) -> str:
         return f"<Hit {self.rank}: {self.explain()}>"
@@ -135,9 +169,16 @@ class Hit:
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows"
             + (f" ({self.warning.split(':')[0]})." if self.warning else "."),
             *([f"  {self._judgement}"] if self.reasons or self.objections else []),
+            *(
+                [f"  It is rather a union: its rows could be appended ({self.union:.0%})."]
+                if self.rather == "union"
+                else []
+            ),
             f"  matched: {_listed(self.matched)}   not matched: {_listed(self.unmatched)}   "
             f"only there: {_listed(self.only_there)}",
             f"  brings: {_some(self.brings, _EXPLAINED_COLUMNS)}",
+            *([f"  {self.likes}: {_some(self.copies, _EXPLAINED_COLUMNS)}"] if self.copies else []),
+            *([f"  {self._help}"] if self.gain is not None else []),
             f"  in SQL, without normalisation: … LEFT JOIN {_quoted(self.table)} AS theirs "
             f"ON {_equal(self.on, self.columns)}",
         ]
@@ -151,13 +192,38 @@ class Hit:
         why = "; ".join(f"{side}: {', '.join(clauses)}" for side, clauses in sides if clauses)
         return f"probability of a join that makes sense: {self.score:.0%} ({why})."
 
+    @property
+    def _help(self) -> str:
+        columns = ", ".join(f"{column.column} {column.gain:.1%}" for column in self.helps)
+        return f"explains {self.gain:.1%} more of the target's variance ({columns or 'no column helps'})."
+
     def cells(self) -> tuple[Any, ...]:
         """The hit as a line of a table, under HEADINGS."""
-        brings = _some(self.brings, _SHOWN_COLUMNS)
+        brings = _some(tuple(column.column for column in self.helps) or self.brings, _SHOWN_COLUMNS)
         on = f"{', '.join(self.on)} → {', '.join(self.columns)}"
         covers = f"{self.overlap:,} of {self.query_size:,}"
-        last = "; ".join(filter(None, ("decided" if self.decided else "", self.warning.split(":")[0])))
+        told = "decided" if self.decided else "rather a union" if self.rather == "union" else ""
+        helps = "" if self.gain is None else f"explains {self.gain:.1%} more"
+        last = "; ".join(filter(None, (self.likes, helps, told, self.warning.split(":")[0])))
         return (self.rank, self.table, on, covers, self.cardinality, brings, last)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A hit and what has become of it: new, moved to another rank, the same, or gone."""
+
+    change: str
+    hit: Hit
+    earlier_rank: int | None = None  # None if it is new
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"change": self.change, "earlier_rank": self.earlier_rank, **self.hit.to_dict()}
+
+
+def _change(hit: Hit, earlier: Hit | None) -> Change:
+    if earlier is None:
+        return Change("new", hit)
+    return Change("same" if earlier.rank == hit.rank else "moved", hit, earlier.rank)
 
 
 class Hits(Rows[Hit]):
@@ -165,7 +231,7 @@ class Hits(Rows[Hit]):
 
     def __init__(
         self, rows: Any, query: str, by: str, question: str, exact: bool, seconds: float, nothing: str = "",
-        nearest: Any = (), note: str = "",
+        nearest: Any = (), note: str = "", before: Hits | None = None,
     ) -> None:  # fmt: skip
         super().__init__(rows)
         self.query = query
@@ -176,13 +242,34 @@ class Hits(Rows[Hit]):
         self.nothing = nothing  # without hits: the sentence that says so
         self.nearest: list[Hit] = list(nearest)  # without hits: the best of those that were not good enough
         self.note = note  # what the search left out; empty if nothing
+        self.before = before  # the approximate answer that this one refines, if there was one
+
+    @property
+    def changes(self) -> list[Change]:
+        """The hits, and those that are gone, with what has changed since the approximate answer."""
+        earlier = {(hit.table, hit.columns): hit for hit in self.before or ()}
+        found = [_change(hit, earlier.pop((hit.table, hit.columns), None)) for hit in self]
+        return [*found, *(Change("gone", hit, hit.rank) for hit in earlier.values())]
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the hits that the approximate answer had; None if there was none, or there are no hits."""
+        if self.before is None or not self:
+            return None
+        return sum(change.earlier_rank is not None for change in self.changes[: len(self)]) / len(self)
 
     def of(self, source: Source) -> Hits:
         """The same hits, which can be joined."""
         bound = [[replace(hit, source=source) for hit in hits] for hits in (self, self.nearest)]
+        return self.with_rows(*bound)
+
+    def with_rows(self, rows: Sequence[Hit], nearest: Sequence[Hit] | None = None) -> Hits:
+        """The same search with other hits."""
+        others = self.nearest if nearest is None else nearest
         return Hits(
-            bound[0], self.query, self.by, self.question, self.exact, self.seconds, self.nothing, bound[1], self.note
-        )
+            rows, self.query, self.by, self.question, self.exact, self.seconds, self.nothing, others, self.note,
+            self.before,
+        )  # fmt: skip
 
     @property
     def sentence(self) -> str:
@@ -204,7 +291,16 @@ class Hits(Rows[Hit]):
         return "\n".join(table_lines(headings, rows, NUMBERS, LOOSE)) if rows else self.sentence
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() if self else f"<p>{html.escape(self.sentence)}</p>"
+        return super()._repr_html_() + self._copies_in_html() if self else f"<p>{html.escape(self.sentence)}</p>"
+
+    def _copies_in_html(self) -> str:
+        """The near-copies of each hit, to be opened."""
+        return "".join(
+            f"<details><summary>{hit.rank}: {html.escape(hit.table)} {hit.likes}</summary>"
+            f"<ul>{''.join(f'<li>{html.escape(table)}</li>' for table in hit.copies)}</ul></details>"
+            for hit in self
+            if hit.copies
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What `dovetail search --json` prints."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from dovetail.errors import InputError
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
+from dovetail.search.copies import fold, groups_of_copies
 from dovetail.search.decided import QueryDecisions, ranked
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hit, Hits
@@ -33,18 +34,34 @@ from dovetail.tables.input_table import InputColumn, InputTable, open_table
 
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
+_STEPS = (1, 4, 16)  # times the hits that are wanted: asked for one after another as long as most are near-copies
+M = TypeVar("M")
+
+JudgeUnions = Callable[[InputTable, Hits], Hits]
+"""Adds to the hits of a table how likely each is a union."""
 
 
-def search(segments: Sequence[OpenSegment], request: SearchRequest, decisions: Decisions | None = None) -> Hits:
+def search(
+    segments: Sequence[OpenSegment],
+    request: SearchRequest,
+    decisions: Decisions | None = None,
+    lake: Callable[[], LakeColumns] | None = None,
+    judge_unions: JudgeUnions | None = None,
+) -> Hits:
+    """The answer to one request.
+
+    `lake` gives the columns of the segments, if they are kept between questions; `judge_unions` says of exact hits how
+    likely they are rather to be appended.
+    """
     begun = time.perf_counter()
     table = open_table(request.data, segments=segments)
     decided = QueryDecisions({} if decisions is None else decisions.of(table.id))
-    but = "" if request.include_self or table.path is None else str(table.path.resolve())
+    but = "" if request.include_self or table.address is None else table.address
     allowed = [segment.allowed(request.tables, but) for segment in segments]
     if request.by == "semantic":
         from dovetail.search.semantic.search import search_semantic
 
-        return search_semantic(segments, request, table, allowed, decided)
+        return _folded(segments, request, search_semantic(segments, request, table, allowed, decided))
     names = () if request.on is None else column_list(request.on, table.names)
     for name in names:
         table.column(name)  # raises where there is none
@@ -52,8 +69,14 @@ def search(segments: Sequence[OpenSegment], request: SearchRequest, decisions: D
         from dovetail.search.transform.search import search_transformed
 
         least = request.share, request.min_overlap
-        return search_transformed(segments, table, names, request.most, allowed, least, decided)
-    planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided)
+        found = search_transformed(segments, table, names, request.most, allowed, least, decided)
+        return _folded(segments, request, found)
+    if request.by == "through":
+        from dovetail.search.through.search import search_through
+
+        return _folded(segments, request, search_through(segments, table, names, request.most, allowed, decided))
+    columns = lake or (lambda: LakeColumns(segments))
+    planner = _Planner(segments, request, table, allowed, names[0] if names else None, decided, columns)
     if len(names) > 1:
         return planner.key(names, begun)
     hits = planner.one_column(names[0]) if names else planner.every_column()
@@ -61,7 +84,19 @@ def search(segments: Sequence[OpenSegment], request: SearchRequest, decisions: D
     if nothing and decided.rejections:
         nothing += f" What you rejected is left out (pairs of columns: {decided.rejections})."
     question = "overlap" if request.share is None else "containment"
-    return Hits(hits, table.name, "equal", question, not request.fast, time.perf_counter() - begun, nothing, nearest)
+    found = Hits(hits, table.name, "equal", question, not request.fast, time.perf_counter() - begun, nothing, nearest)
+    return judge_unions(table, found) if judge_unions and found.exact else found
+
+
+def _folded(segments: Sequence[OpenSegment], request: SearchRequest, hits: Hits) -> Hits:
+    if not request.copies:
+        hits[:] = ranked(fold(segments, hits))
+    return hits
+
+
+def _named(match: Match) -> tuple[str, tuple[str, ...]]:
+    """The table and column of a match."""
+    return match.table, (match.segment.catalog.columns["column"][match.column].as_py(),)
 
 
 def _columns_to_try(table: InputTable) -> list[InputColumn]:
@@ -76,10 +111,13 @@ class _Candidate:
     match: Match
     evidence: Evidence
     features: Array
+    composite: Hit | None = None  # several columns, where they are better
+    copies: tuple[str, ...] = ()  # tables
 
     def hit(self, model: Model, rank: int = 0) -> Hit:
         for_it, against = reasons(model, self.features)
-        return replace(self.evidence.hit(self.match, rank, self.score), reasons=for_it, objections=against)
+        hit = self.composite or self.evidence.hit(self.match, rank, self.score)
+        return replace(hit, rank=rank, score=self.score, reasons=for_it, objections=against, copies=self.copies)
 
 
 class _Planner:
@@ -93,8 +131,10 @@ class _Planner:
         allowed: list[Any],
         on: str | None,
         decided: QueryDecisions,
+        lake: Callable[[], LakeColumns],
     ) -> None:
         self.segments, self.request, self.table = segments, request, table
+        self._lake = lake
         self.allowed = allowed  # of each segment, which tables may be hits
         self.on = on
         self.decided = decided
@@ -111,13 +151,19 @@ class _Planner:
         if self.request.fast:
             raise InputError("`fast` takes one column; `on` names several.")
         key = query_key(self.table, names)
-        k, floor = self.request.most, self.request.min_overlap
+        floor, exact = self.request.min_overlap, True
         if self.request.share is not None:
-            k, floor = sum(map(len, self.allowed)) + 1, max(floor, least_overlap(self.request.share, key.size))
-        matches, exact = engine.together(self.segments, key, k + self.decided.rejections, floor, self.allowed)
-        found = (key_hit(key, match, 0) for match in matches)
-        offered = [hit for hit in found if not self.decided.rejects(hit.on, hit.table, hit.columns)][:k]
-        hits = self._with_accepted(ranked(offered), names)
+            floor = max(floor, least_overlap(self.request.share, key.size))
+
+        def ask(most: int) -> list[Hit]:
+            nonlocal exact
+            k = most if self.request.share is None else sum(map(len, self.allowed)) + 1
+            matches, exact = engine.together(self.segments, key, k + self.decided.rejections, floor, self.allowed)
+            found = (key_hit(key, match, 0) for match in matches)
+            return [hit for hit in found if not self._rejects(hit)][:k]
+
+        offered = self._without_copies(ask, lambda hit: (hit.table, hit.columns))
+        hits = self._with_accepted(ranked(replace(hit, copies=copies) for hit, copies in offered), names)
         least = "a tuple" if floor == 1 else f"{floor:,} tuples"
         nothing = "" if hits else f"No table{self._where} contains {least} of {', '.join(names)} of {self.table.name}."
         return Hits(hits, self.table.name, "equal", "keys", exact, time.perf_counter() - begun, nothing)
@@ -127,24 +173,54 @@ class _Planner:
         if column.size == 0:
             raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null.")
         evidence = self.evidence(column)
-        matches = self._ask(column, self.request.most)
-        hits = [evidence.hit(match, rank, float(match.overlap)) for rank, match in enumerate(matches, 1)]
-        return self._with_accepted(hits, (name,))
+        found = self._without_copies(lambda most: self._ask(column, most), _named)
+        hits = [replace(evidence.hit(match, 0, float(match.overlap)), copies=copies) for match, copies in found]
+        return self._with_accepted(ranked(hits), (name,))
+
+    def _without_copies(
+        self, ask: Callable[[int], list[M]], named: Callable[[M], tuple[str, tuple[str, ...]]]
+    ) -> list[tuple[M, tuple[str, ...]]]:
+        """Matches that are no near-copies of each other, and the tables that are near-copies of each.
+
+        `ask` finds so many, best first. It is asked for more as long as near-copies leave too few.
+        """
+        most, share = self.request.most, self.request.share
+        if self.request.copies:
+            return [(match, ()) for match in ask(most)]
+        for more in (most * step for step in _STEPS):
+            found = ask(more)
+            names = [named(match) for match in found]
+            groups = groups_of_copies(self.segments, names)
+            if len(groups) >= most or len(found) < more or share is not None:
+                break
+        chosen = groups if share is not None else groups[:most]
+        return [(found[first], tuple(names[other][0] for other in others)) for first, *others in chosen]
 
     def every_column(self) -> list[Hit]:
         """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
-        said = self.request.min_overlap > 1 or self.request.share is not None
-        good = [candidate for candidate in self._ranked if said or candidate.score >= POOR]
+        good = [candidate for candidate in self._ranked if self._has_limit or candidate.score >= POOR]
         hits = [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
         return self._with_accepted(hits)
+
+    @property
+    def _has_limit(self) -> bool:
+        """Whether the request says how many values a hit must share, of one column."""
+        return self.request.min_overlap > 1 or self.request.share is not None
 
     def _with_accepted(self, hits: list[Hit], names: Sequence[str] = ()) -> list[Hit]:
         """The pairs that a person accepted, then the other hits; without names, each table on its best columns."""
         first = self.decided.accepted(self.segments, self.allowed, self.table, names)
         if not first:
             return hits
+        copies = {hit.table: hit.copies for hit in hits}
+        first = [replace(hit, copies=copies.get(hit.table, ())) for hit in first]
         known = {(hit.table, frozenset(hit.pairs if names else ())) for hit in first}
-        others = [hit for hit in hits if (hit.table, frozenset(hit.pairs if names else ())) not in known]
+        accepted = {hit.table for hit in first}
+        others = [
+            replace(hit, copies=tuple(table for table in hit.copies if table not in accepted))
+            for hit in hits
+            if (hit.table, frozenset(hit.pairs if names else ())) not in known
+        ]
         most = self.request.most if not names or self.request.share is None else None
         return ranked([*first, *others][:most])
 
@@ -158,23 +234,34 @@ class _Planner:
         if not self.segments:
             return []
         asked = None
-        if self.request.share is not None or self.request.fast:
+        if self.request.share is not None:
             tried = [(place, column) for place, column in enumerate(self.table.columns) if is_tried(column)]
             asked = {place: self._ask(column, max(self.request.most, MOST_OVERLAP)) for place, column in tried}
-        lake = LakeColumns(self.segments)
-        pairs, features = self._ranker(lake).rank(self._model, self.request.most, asked)
-        scores = self._model.probability(features).tolist()
-        found = zip(pairs.mine.tolist(), pairs.theirs.tolist(), pairs.keys.tolist(), scores, features, strict=True)
+        lake, request = self._lake(), self.request
+        several = not self._has_limit
+        ranking = self._ranker(lake).rank(self._model, request.most, asked, request.copies, request.fast, several)
+        pairs, tables = ranking.pairs, lake.table_of[ranking.pairs.theirs].tolist()
+        copies = lake.copies_of(tables, ranking.groups)
+        scores = self._model.probability(ranking.features).tolist()
         return [
-            _Candidate(score, Match(*lake.place_of(column), int(overlap)), self.evidence(self.table.columns[mine]), row)
-            for mine, column, overlap, score, row in found
-        ]
+            _Candidate(
+                scores[place], Match(*lake.place_of(int(pairs.theirs[place])), int(pairs.keys[place])),
+                self.evidence(self.table.columns[pairs.mine[place]]), ranking.features[place],
+                ranking.composites[place], copies[table],
+            )
+            for place, table in enumerate(tables)
+            if table in copies
+        ]  # fmt: skip
 
     def _ranker(self, lake: LakeColumns) -> Ranker:
         allowed = np.concatenate(engine.columns_of(self.segments, self.allowed))
         evidence = [self.evidence(column) for column in self.table.columns]
         floors = [self._floor(column) for column in self.table.columns]
-        return Ranker(lake, self.table, allowed, evidence, floors, set(self._rejected(lake)))
+        rejected = set(self._rejected(lake))
+        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self._rejects)
+
+    def _rejects(self, hit: Hit) -> bool:
+        return self.decided.rejects(hit.on, hit.table, hit.columns)
 
     def _rejected(self, lake: LakeColumns) -> Iterator[tuple[int, int]]:
         """Pairs that a person rejected: the places of my columns, and columns of the lake by their numbers."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail.errors import InputError
 
-METHODS = ("equal", "transform", "semantic")
+METHODS = ("equal", "transform", "semantic", "through")
 _MOST = 10  # hits, where nothing else is said
 
 
@@ -27,6 +27,7 @@ class SearchRequest:
     fast: bool = False  # from sketches, which may miss some
     by: str = METHODS[0]
     min_similarity: float | str | None = None  # semantic only
+    copies: bool = False  # near-copies are hits of their own
 
     def __post_init__(self) -> None:
         if self.by == "similar":
@@ -35,6 +36,8 @@ class SearchRequest:
             raise InputError(f"`by` is {self.by!r}; it must be one of {', '.join(METHODS)}.")
         if self.by == "semantic" and (self.fast or self.min_overlap > 1):
             raise InputError("`fast` and `min_overlap` do not go with `by='semantic'`; use `threshold`.")
+        if self.by == "through" and (self.threshold is not None or self.min_overlap > 1):
+            raise InputError("`threshold` and `min_overlap` do not go with `by='through'`.")
         if self.by != "semantic" and self.min_similarity is not None:
             raise InputError("`min_similarity` needs `by='semantic'`.")
         if self.fast and self.by != "equal":

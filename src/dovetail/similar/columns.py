@@ -53,14 +53,16 @@ def ways_to_compare(left: Columns, right: Columns, deadline: Deadline | None = N
     with_key = [pair for pair in single if _is_key(left[pair[0]]) or _is_key(right[pair[1]])]
     ways += [[pair] for pair in (with_key or single)[:_MOST_SINGLE]]
     found = [
-        directed_way(left, [a for a, _ in way], right, [b for _, b in way])
+        directed_way(left, [a for a, _ in way], right, [b for _, b in way], deadline)
         for way in ways
         if deadline is None or not deadline.is_over
     ]
     return sorted((way for way in found if way.found), key=lambda way: -way.found)
 
 
-def directed_way(left: Columns, mine: Sequence[str], right: Columns, theirs: Sequence[str]) -> ComparedColumns:
+def directed_way(
+    left: Columns, mine: Sequence[str], right: Columns, theirs: Sequence[str], deadline: Deadline | None = None
+) -> ComparedColumns:
     """Which of the two tables has the keys that the other's values mean.
 
     The side that repeats no value has them. Where that says nothing, values are looked up from the side of which the
@@ -69,17 +71,24 @@ def directed_way(left: Columns, mine: Sequence[str], right: Columns, theirs: Seq
     """
     sides = together(left, mine), together(right, theirs)
     unique = tuple(map(_is_key, sides))
-    forth = ComparedColumns(tuple(mine), tuple(theirs), False, 0.0 if unique == (True, False) else _found(*sides))
+    forth = ComparedColumns(
+        tuple(mine), tuple(theirs), False, 0.0 if unique == (True, False) else _found(*sides, deadline)
+    )
     back = ComparedColumns(
-        tuple(theirs), tuple(mine), True, 0.0 if unique == (False, True) else _found(sides[1], sides[0])
+        tuple(theirs), tuple(mine), True, 0.0 if unique == (False, True) else _found(sides[1], sides[0], deadline)
     )
     if unique[0] != unique[1]:
         return back if unique[0] else forth
     return max(forth, back, key=lambda way: way.found)
 
 
-def _found(source: Sequence[str | None], target: Sequence[str | None]) -> float:
-    """The share of the sampled values whose key is likely right; a key that several rows have counts less."""
+def _found(source: Sequence[str | None], target: Sequence[str | None], deadline: Deadline | None) -> float:
+    """The share of the sampled values whose key is likely right; a key that several rows have counts less.
+
+    0 after the deadline.
+    """
+    if deadline is not None and deadline.is_over:
+        return 0.0
     values, keys = (
         _sampled(Counter(filter(None, side)), most) for side, most in zip((source, target), _TRIED, strict=True)
     )

@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dovetail._deadline import Deadline
 from dovetail._model import Model, load_model
 from dovetail._types import Array
 from dovetail.similar.pair_kernels import distinguishing_pairs, measure_pairs, words_left_out
-from dovetail.similar.texts import Words, nearest, weigh, words_of
+from dovetail.similar.texts import CANDIDATES, Words, nearest, weigh, words_of
 
 MEASURED = (
     "unmatched_value", "unmatched_key",  # the share of the words, by weight, that have no match
@@ -49,7 +50,6 @@ _SCALED = [MEASURED.index(name) for name in ("shared", "rarest_shared", "rarest_
 _FEW_WORDS = 5.0  # `shared` and `misspelled` are sums over words: so many make about 1
 _INSIDE = 0.01  # of the words without a match, and a text is a part of the other
 _LEAST_SCORE, _MOST_LEAD = -10.0, 10.0  # log-odds: beyond, nothing changes
-_SLICE = 20_000  # values whose candidates are measured at once: 20 MB of features
 # What similarity subtracts from the cosine, chosen on half of the AutoFJ sets: for words of the value and of the key
 # without a match, for numbers that differ, and for words that distinguish keys.
 _PENALTIES = {"unmatched_value": 0.3, "unmatched_key": 0.1, "numbers_differ": 0.2, "distinguished": 0.2}
@@ -101,15 +101,17 @@ def similar_pairs(
     blocks: tuple[Array, Array] | None = None,
     min_similarity: float | None = None,
     one_to_one: bool = False,
+    deadline: Deadline | None = None,
 ) -> Similar:
     """For each value at most one key. Several values may have one key, unless `one_to_one`.
 
     With `min_similarity`, the best key, if it is similar enough, whatever other keys there are. With `blocks`, a value
     and a key are compared only if their numbers are the same. With `one_to_one`, keys that are `taken` join nothing.
+    Raises OutOfTime at the deadline.
     """
     if not len(values) or not len(keys):
         return Similar.none()
-    best = best_keys(values, keys, blocks)
+    best = best_keys(values, keys, blocks, deadline)
     probability, similarity = best.probability, best.similarity
     fits = probability >= least_probability(probability) if min_similarity is None else similarity >= min_similarity
     found = np.flatnonzero(fits & (best.keys >= 0))
@@ -136,8 +138,13 @@ def _likeliest_of_each_key(found: Array, keys: Array, probability: Array, taken:
     return free[place]
 
 
-def best_keys(values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None = None) -> Best:
-    return choose(*compare(values, keys, blocks))
+def best_keys(
+    values: Sequence[str],
+    keys: Sequence[str],
+    blocks: tuple[Array, Array] | None = None,
+    deadline: Deadline | None = None,
+) -> Best:
+    return choose(*compare(values, keys, blocks, deadline))
 
 
 def choose(candidates: Array, slices: Iterable[tuple[slice, Array]]) -> Best:
@@ -163,27 +170,34 @@ def accept_model() -> Model:
 
 
 def compare(
-    values: Sequence[str], keys: Sequence[str], blocks: tuple[Array, Array] | None = None
+    values: Sequence[str],
+    keys: Sequence[str],
+    blocks: tuple[Array, Array] | None = None,
+    deadline: Deadline | None = None,
 ) -> tuple[Array, Iterator[tuple[slice, Array]]]:
-    """For each value its candidates among the keys, and their PAIR_FEATURES, some values at a time."""
+    """For each value its candidates among the keys, and their PAIR_FEATURES, some values at a time.
+
+    The candidates of a value are there when its features are.
+    """
     mine, theirs = words_of(values), words_of(keys)
     weighed = weigh(mine, theirs)
-    candidates, cosine = nearest(weighed, blocks)
+    candidates = np.full((len(mine), CANDIDATES), -1, np.int32)
     rules = negative_rules(theirs)
     texts = float(np.log1p(len(mine) + len(theirs)))
 
     def slices() -> Iterator[tuple[slice, Array]]:
-        for begin in range(0, len(mine), _SLICE):
-            rows = slice(begin, begin + _SLICE)
-            some = candidates[rows]
+        for rows, some, cosine in nearest(weighed, blocks):
+            if deadline is not None:
+                deadline.check()
+            candidates[rows] = some
             measured = np.zeros((*some.shape, len(MEASURED)), np.float32)
             measure_pairs(
-                some, mine.codes, mine.starts, mine.first[begin : begin + len(some) + 1], mine.hashes,
+                some, mine.codes, mine.starts, mine.first[rows.start : rows.stop + 1], mine.hashes,
                 weighed.word_weights[0], theirs.codes, theirs.starts, theirs.first, theirs.hashes,
                 weighed.word_weights[1], rules, measured,
             )  # fmt: skip
             words = np.diff(mine.first)[rows][:, None], np.diff(theirs.first)[some]
-            yield rows, _features(some >= 0, cosine[rows], measured, words, texts)
+            yield rows, _features(some >= 0, cosine, measured, words, texts)
 
     return candidates, slices()
 

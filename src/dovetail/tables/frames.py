@@ -20,7 +20,7 @@ _TYPES = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_(), "d
 
 
 def to_arrow(data: Any) -> pa.Table:
-    """A frame (pandas, polars, Arrow, DuckDB, anything with an Arrow stream), a dict of columns, or some values."""
+    """A frame (pandas, polars, Spark, DuckDB, whatever has an Arrow stream), a dict of columns, or some values."""
     data = _with_columns(data)
     if isinstance(data, pa.Table):
         return data
@@ -37,12 +37,23 @@ def to_arrow(data: Any) -> pa.Table:
         return pa.Table.from_arrays(columns, [str(name) for name in data.columns])
     if _library(data) == "polars":
         return data.to_arrow()
+    if _library(data) == "pyspark":
+        return _of_spark(data)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
     raise InputError(
-        f"A {type(data).__name__} is not a table: give a path, a table of the lake by name, a pandas, polars or "
-        "Arrow table, or a list of values."
+        f"A {type(data).__name__} is not a table: give a path, a table of the lake by name, a pandas, polars, Spark "
+        "or Arrow table, or a list of values."
     )
+
+
+def _of_spark(frame: Any) -> pa.Table:
+    """All rows of a Spark DataFrame; moments in UTC, as files have them."""
+    table = frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())
+    for place, column in enumerate(table.columns):
+        if pa.types.is_timestamp(column.type) and column.type.tz:
+            table = table.set_column(place, table.field(place).name, column.cast(pa.timestamp("us", "UTC")))
+    return table
 
 
 def like(data: Any, rows: pa.Array, others: pa.Table) -> Any:
@@ -145,7 +156,7 @@ def _with_columns(data: Any) -> Any:
 def _library(data: Any) -> str:
     """The library of a frame; subclasses count as their parents."""
     modules = {parent.__module__.partition(".")[0].lstrip("_") for parent in type(data).__mro__}
-    return next((name for name in ("pandas", "polars", "duckdb") if name in modules), "")
+    return next((name for name in ("pandas", "polars", "duckdb", "pyspark") if name in modules), "")
 
 
 def _values(values: Any) -> Any:

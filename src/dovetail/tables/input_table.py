@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
-from collections.abc import Callable, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +17,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._objects import is_remote
 from dovetail._types import Array
 from dovetail.catalog.frequencies import RawCounts
-from dovetail.catalog.profile import count_values
+from dovetail.catalog.near_copies import Outline, ValueRange
+from dovetail.catalog.profile import count_values, shorten, value_range
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.lake.layout import Layout, distinct_names
-from dovetail.lake.listing import is_unchanged
+from dovetail.lake.listing import CATALOG, TableFile, is_spark
 from dovetail.lake.reader import detect_layout, read
+from dovetail.lake.source import is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
 from dovetail.normalise import ColumnType, decide, tokens
 from dovetail.tables.frames import dates_of_midnights, to_arrow
@@ -73,12 +79,14 @@ class InputTable:
         path: Path | None = None,
         layout: Layout | None = None,
         id: str | None = None,
+        address: str | None = None,
     ) -> None:
         self.name = name
         self.names = list(columns)
         self.rows = rows
         self.data = data  # the frame that was given; None for a file
-        self.path = path  # of the file; None for a frame
+        self.path = path  # of the file; None for a frame, and for a file elsewhere
+        self.address = str(path.resolve()) if path else address  # as the lake would have it; None for a frame
         self.layout = layout
         self.id = id  # in the lake; None for what is not a table of it
         self._read_text = read_text
@@ -107,9 +115,22 @@ class InputTable:
         some = list(dict.fromkeys(names))
         return InputTable(self.name, some, self.rows, lambda: self.text.select(some), self.column, id=self.id)
 
+    def without(self, name: str) -> InputTable:
+        """The same table without a column."""
+        some = [each for each in self.names if each != name]
+        return InputTable(
+            self.name, some, self.rows, lambda: self.text.select(some), self.column, data=self.data, path=self.path,
+            layout=self.layout, id=self.id,
+        )  # fmt: skip
+
     @property
     def columns(self) -> tuple[InputColumn, ...]:
         return tuple(map(self.column, self.names))
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What near-copies of it are recognised by."""
+        return Outline(self.name if self.path is None else str(self.path.resolve()), dict(map(_ranged, self.columns)))
 
     def values(self, name: str) -> list[str | None]:
         """The raw text of every row; None for null."""
@@ -124,15 +145,22 @@ class InputTable:
         return input_column(name, self.text.column(name))
 
 
+def _ranged(column: InputColumn) -> tuple[str, ValueRange]:
+    kind, ends = column.type.kind, value_range(column.tokens, column.type) if column.size else ("", "")
+    return column.name, ValueRange(kind, column.size, *map(shorten, ends))
+
+
 def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] | None = None) -> InputTable:
     """The table of a path, a frame, a dict of columns or some values; with segments, also of a table of the lake."""
     if isinstance(data, InputTable):
         return data
     if not isinstance(data, str | Path):
         return InputTable.of_text(pa.Table.from_batches(_frame_batches(data)), name, data)
+    if is_remote(data):
+        return _of_address(str(data), segments or ())
     path = Path(data)
     if path.is_file():
-        return _of_file(path, _id_of(path, segments or ()))
+        return _of_file(path, _id_of(str(path.resolve()), segments or ()))
     if segments is None:
         raise InputError(f"There is no file {data}.")
     return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
@@ -157,12 +185,16 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
             strict=True,
         )
     )
-    path, layout = Path(record.path), Layout.from_json(json.loads(record.layout))
+    path = None if is_remote(record.path) or is_spark(record.path) else Path(record.path)
+    layout = Layout.from_json(json.loads(record.layout))
 
     def read_text() -> pa.Table:
+        if is_spark(record.path):
+            return pa.Table.from_batches(_frame_batches(_spark_table(record.path)))
         if not is_unchanged(record.path, record.fingerprint):
             raise InputError(f"{record.table} has changed since it was indexed. Run `dovetail index` again.")
-        return pa.Table.from_batches(_file_batches(path, layout))
+        with _local_file(record.path) as file:
+            return pa.Table.from_batches(_file_batches(file, layout))
 
     def read_column(name: str) -> InputColumn:
         place = places[name]
@@ -174,14 +206,39 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
 
     return InputTable(
         record.table, list(places), record.rows, read_text, read_column, path=path, layout=layout,
-        id=record.table,
+        id=record.table, address=record.path,
     )  # fmt: skip
 
 
-def _id_of(path: Path, segments: Sequence[OpenSegment]) -> str | None:
+def _spark_table(path: str) -> Any:
+    """The table of a Spark catalog, by the session that is active."""
+    place, _, name = path.partition("/")
+    session = sys.modules["pyspark.sql"].SparkSession.getActiveSession() if "pyspark.sql" in sys.modules else None
+    if place != CATALOG or session is None:
+        raise InputError(f"{name} was read by a Spark session, and there is none that has it: its rows cannot be read.")
+    return session.table(name)
+
+
+@contextlib.contextmanager
+def _local_file(address: str) -> Iterator[Path]:
+    """The file at a path or an address, as long as the context is open."""
+    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
+        try:
+            yield source_of(address).copy(TableFile("", address, 0, ""), Path(folder)).path
+        except OSError as error:
+            raise InputError(f"{address} cannot be read: {error.strerror}.") from error
+
+
+def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
+    with _local_file(address) as file:
+        found = _of_file(file, _id_of(address, segments))
+    return InputTable(file.name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
+
+
+def _id_of(address: str, segments: Sequence[OpenSegment]) -> str | None:
     """The id of the live table that this file is, as it is now or was when it was indexed."""
     for segment in segments:
-        for number in np.flatnonzero(pc.equal(segment.catalog.tables["path"], str(path.resolve()))):
+        for number in np.flatnonzero(pc.equal(segment.catalog.tables["path"], address)):
             if segment.alive[number]:
                 return segment.names[number]
     return None

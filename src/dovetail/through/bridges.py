@@ -154,10 +154,3 @@ def text_columns(segment: OpenSegment) -> Array:
     kinds = segment.catalog.columns["kind"]
     found: Array = pc.is_in(kinds, pa.array(TEXT_TYPES)).to_numpy()
     return found
-
-
-def series_name(segment: OpenSegment, place: BridgePlace) -> tuple[str, str, str]:
-    """The folder and the names of both columns: tables that agree in these are near-copies."""
-    names = segment.catalog.columns["column"]
-    folder = segment.names[place.table].rpartition("/")[0]
-    return folder, names[place.columns[0]].as_py(), names[place.columns[1]].as_py()

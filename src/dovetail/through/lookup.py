@@ -21,12 +21,12 @@ from dovetail.through.bridges import (
     Values,
     find_bridges,
     read_bridge,
-    series_name,
     text_columns,
 )  # fmt: skip
 from dovetail.through.mapping import ValueMapping, mapping_of
+from dovetail.through.series import SeriesNames, series_of
 from dovetail.through.spelling import places_by_words, spelled
-from dovetail.through.votes import Votes, count_votes, series_of
+from dovetail.through.votes import Votes, count_votes
 
 MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half of all tables
 MOST_SPELLED = 20  # bridges by equal values whose other values are compared by similarity; arbitrary, for time
@@ -47,6 +47,7 @@ class Lookup:
         self._reach: dict[tuple[int, int, int, bool], Reach] = {}
         self._wanted = np.ones(len(left), bool), np.ones(len(right), bool)
         self._texts = [text_columns(segment) for segment in segments]
+        self._series = SeriesNames(segments)
 
     def bridges(self, excluded: Excluded | None = None, by_spelling: bool = True) -> list[Bridge]:
         """Those that hold equal values of both sides, then those that hold similar values of one."""
@@ -90,7 +91,7 @@ class Lookup:
     def votes(
         self, bridges: Sequence[Bridge], trust: Array | None = None, directions: Sequence[bool] = (False, True)
     ) -> Votes:
-        names = [series_name(self.segments[bridge.place.segment], bridge.place) for bridge in bridges]
+        names = [self._series.name(bridge.place) for bridge in bridges]
         numeric = np.array([not all(self._is_text(bridge.place)) for bridge in bridges])
         sizes = len(self.sides[0]), len(self.sides[1])
         return count_votes(bridges, series_of(names, bridges, sizes[1]), numeric, sizes, trust, directions)
@@ -146,10 +147,12 @@ def _clarity(bridge: Bridge) -> float:
     return len(bridge) * max(float((1 / fans).sum()) / max(1, len(known)) for fans, known in ways)
 
 
-def map_columns(segments: Sequence[OpenSegment], left: InputColumn, right: InputColumn) -> ValueMapping:
+def map_columns(
+    segments: Sequence[OpenSegment], left: InputColumn, right: InputColumn, excluded: Excluded | None = None
+) -> ValueMapping:
     """The likely pairs of the values of two columns; none if no table of the lake holds both."""
     lookup = Lookup(segments, values_of(left), values_of(right))
-    bridges = lookup.bridges()
+    bridges = lookup.bridges(excluded)
     if not bridges:
         return ValueMapping()
     return mapping_of(segments, bridges, lookup.votes(bridges), left.written.to_pylist(), right.written.to_pylist())

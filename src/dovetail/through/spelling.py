@@ -18,11 +18,12 @@ from dovetail.evidence.rarity import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
 from dovetail.similar.matching import best_keys
-from dovetail.through.bridges import BridgePlace, Reach, Values, equal_pairs, series_name, text_columns
+from dovetail.through.bridges import BridgePlace, Reach, Values, equal_pairs, text_columns
+from dovetail.through.series import SeriesName, SeriesNames
 
 LEAST_PROBABILITY = 0.5  # that two spellings mean the same
 MOST_COLUMNS = 30  # that are compared by similarity; arbitrary, for time
-MOST_OF_SERIES = 2  # tables with the same columns in one folder; arbitrary, more tell little new
+MOST_OF_SERIES = 2  # near-copies; arbitrary, more tell little new
 LEAST_WORDS = 0.02  # of the values' words, by weight, that a column has
 
 
@@ -89,10 +90,10 @@ def places_by_words(
 
 
 def _few_of_each_series(segments: Sequence[OpenSegment], places: Iterable[BridgePlace]) -> list[BridgePlace]:
-    counts: Counter[tuple[str, ...]] = Counter()
+    series, counts = SeriesNames(segments), Counter[SeriesName]()
     found: list[BridgePlace] = []
     for place in places:
-        name = series_name(segments[place.segment], place)
+        name = series.name(place)
         counts[name] += 1
         if counts[name] <= MOST_OF_SERIES:
             found.append(place)

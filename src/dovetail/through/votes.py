@@ -161,39 +161,3 @@ class _Ballot:
         expected = np.where(self.numeric, _AGREE_NUMBER, _AGREE_TEXT)
         found: Array = (agreed + _EARLIER * expected) / (asked + _EARLIER)
         return found
-
-
-def series_of(names: Sequence[tuple[str, ...]], bridges: Sequence[Bridge], width: int) -> Array:
-    """A number for each bridge; near-copies have the same one.
-
-    Near-copies are tables of one folder whose columns have the same names; bridges with nearly the same pairs whose
-    columns have the same names; and columns of one table with nearly the same pairs.
-    """
-    numbers = np.zeros(len(bridges), np.int64)
-    folders: dict[tuple[str, ...], int] = {}
-    related: dict[tuple[object, ...], list[tuple[Array, int]]] = {}
-    count = 0
-    for place, (name, bridge) in enumerate(zip(names, bridges, strict=True)):
-        pairs = bridge.left * width + bridge.right
-        relatives = name[1:], (bridge.place.segment, bridge.place.table)
-        number = folders.get(name)
-        if number is None:
-            close = (each for relative in relatives for each in related.get(relative, ()))
-            number = next((n for known, n in close if _nearly_same(known, pairs)), None)
-        if number is None:
-            number, count = count, count + 1
-        folders.setdefault(name, number)
-        for relative in relatives:
-            related.setdefault(relative, []).append((pairs, number))
-        numbers[place] = number
-    return numbers
-
-
-_COPY = 0.8  # of the pairs of two bridges that both have; arbitrary, copies are edited little
-
-
-def _nearly_same(one: Array, other: Array) -> bool:
-    if min(len(one), len(other)) < _COPY * max(len(one), len(other)):
-        return False
-    common = len(np.intersect1d(one, other, assume_unique=True))
-    return common >= _COPY * (len(one) + len(other) - common)

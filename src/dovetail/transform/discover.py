@@ -69,7 +69,7 @@ def discover(
     """
     directions = _directions(without_documents(left), without_documents(right))
     chosen: tuple[float, Direction, ColumnMatch, Learned] | None = None
-    for direction, group in itertools.chain(_groups(directions, deadline), _joint_groups(directions)):
+    for direction, group in itertools.chain(_groups(directions, deadline), _joint_groups(directions, deadline)):
         if _is_over(deadline):
             break
         if group.weight == 0.0 and chosen and chosen[0] >= _GOOD:
@@ -148,11 +148,10 @@ def _groups(
     found = []
     for direction in directions:
         for key in direction.target.key_columns():
-            target = direction.target.values(key)
             for column in direction.source.columns if columns is None else columns(direction.source):
                 if _is_over(deadline):
                     break
-                source = direction.source.values(column)
+                source, target = direction.source.values(column), direction.target.values(key)
                 if source.texts and target.texts:
                     group = match(source, target)
                     size = min(len(source.texts), len(target.texts))
@@ -165,9 +164,13 @@ def _groups(
             yield direction, group
 
 
-def _joint_groups(directions: Sequence[Direction]) -> Iterator[tuple[Direction, ColumnMatch]]:
+def _joint_groups(
+    directions: Sequence[Direction], deadline: Deadline | None
+) -> Iterator[tuple[Direction, ColumnMatch]]:
     """Pairs by all columns of the source together."""
     for direction in directions:
+        if _is_over(deadline):
+            return
         sources = [values for name in direction.source.columns if (values := direction.source.values(name)).texts]
         for key in direction.target.key_columns() if len(sources) > 1 else ():
             target = direction.target.values(key)
@@ -195,12 +198,14 @@ def _best_program(
                 break
             examples = [_example(direction, group, pair) for pair in pairs]
             found = (
-                learn_piece(examples[0], group.source) if len(pairs) == 1 else learn(examples, group.source, columns)
+                learn_piece(examples[0], group.source)
+                if len(pairs) == 1
+                else learn(examples, group.source, columns, deadline)
             )
             if found is None or found.program in tried:
                 continue
             tried.add(found.program)
-            found = _refined(found, coverage)
+            found = _refined(found, coverage, deadline)
             if not _is_convincing(found, len(pairs), coverage) or cuts_numbers(found.program, direction.source.columns):
                 continue
             rank = (coverage.score(found.program), -found.cost, found)
@@ -240,12 +245,14 @@ def _example_sets(pairs: Sequence[RowPair]) -> Iterator[list[RowPair]]:
                     break
 
 
-def _refined(found: Learned, coverage: Coverage) -> Learned:
+def _refined(found: Learned, coverage: Coverage, deadline: Deadline | None) -> Learned:
     """With those readings of each slot that cover most: the examples do not distinguish them, the table does."""
     slots = list(found.slots)
     best = coverage.score(found.program)
     for place, slot in enumerate(slots):
         for reading in slot[1:]:
+            if _is_over(deadline):
+                break
             changed: list[Slot] = [*slots[:place], [reading], *slots[place + 1 :]]
             score = coverage.score(replace(found, slots=tuple(changed)).program)
             if score > best:

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dovetail._deadline import Deadline
 from dovetail.normalise import plain
 from dovetail.transform.candidates import Candidate, Example, candidates, pieces
 from dovetail.transform.program import CASES, Constant, Extract, Program
@@ -37,7 +38,9 @@ class Learned:
         return Program(tuple(slot[0] for slot in self.slots))
 
 
-def learn(examples: Sequence[Example], main: str, columns: Sequence[str]) -> Learned | None:
+def learn(
+    examples: Sequence[Example], main: str, columns: Sequence[str], deadline: Deadline | None = None
+) -> Learned | None:
     """The cheapest program that is consistent with all examples; None if there is none within the budget."""
     wanted = [plain(example.wanted) for example in examples]
     fitting = candidates(examples, main, columns)
@@ -48,7 +51,7 @@ def learn(examples: Sequence[Example], main: str, columns: Sequence[str]) -> Lea
     origin: dict[State, tuple[State, str | Candidate, int]] = {}
     queue: list[tuple[float, State]] = [(0.0, start)]
     expanded = 0
-    while queue and expanded < _MOST_STATES:
+    while queue and expanded < _MOST_STATES and not (deadline is not None and deadline.is_over):
         cost, state = heapq.heappop(queue)
         if cost > best[state]:
             continue

@@ -88,7 +88,7 @@ def test_a_bad_dialect(tmp_path, lake, dialect, said):
         ("segment_mb", "is not of the form NAME=NUMBER"),
         ("segment_mb=many", "is not of the form NAME=NUMBER"),
         ("segment_mb=0", "must be a whole number of at least 1"),
-        ("size=3", "The settings are: memory_mb, segment_mb, slice_mb, super_key_bits, super_key_xash."),
+        ("size=3", "The settings are: memory_mb, merge_factor, segment_mb, slice_mb, super_key_bits, super_key_xash."),
     ],
 )
 def test_a_bad_setting(tmp_path, lake, choice, said):

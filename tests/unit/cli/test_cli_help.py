@@ -51,6 +51,7 @@ def test_commands_are_listed_in_the_order_of_use():
         "index",
         "search",
         "join",
+        "union",
         "map",
         "predicates",
         "inds",
@@ -65,6 +66,7 @@ def test_commands_are_listed_in_the_order_of_use():
         "verify",
         "remove",
         "compact",
+        "clean",
     ]
     listed = dovetail("--help").out.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed] == COMMANDS

@@ -47,8 +47,10 @@ def test_days_in_a_full_calendar_are_there_by_chance():
 
 def test_names_of_keys_say_little_and_names_of_things_much():
     values = list(range(10))
-    assert equal({"customer_id": values}, {"customer_id": values}, "customer_id", "customer_id")["called"] > 0.9
-    assert equal({"id": values}, {"id": values}, "id", "id")["called"] < 0.2
+    assert (
+        equal({"customer_id": values}, {"customer_id": values}, "customer_id", "customer_id")["reference_called"] > 0.9
+    )
+    assert equal({"id": values}, {"id": values}, "id", "id")["reference_called"] < 0.2
 
 
 def test_every_feature_is_finite_for_odd_tables():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dovetail.api.lake import Lake
-from support.pipeline import index, without_spark
+from support.pipeline import UNMERGED, index, without_spark
 
 COUNTRIES = {"CH": "Switzerland", "DE": "Germany", "FR": "France", "IT": "Italy", "AT": "Austria", "ES": "Spain"}
 SHOP = {
@@ -28,8 +28,8 @@ def make_lake(folder: Path, files: Mapping[str, str], one_by_one: bool = False) 
         for name, text in files.items():
             (folder / "lake" / name).write_text(text, encoding="utf-8")
             if one_by_one:
-                index(folder / "lake", folder / "idx")
-        index(folder / "lake", folder / "idx")
+                index(folder / "lake", folder / "idx", settings=UNMERGED)
+        index(folder / "lake", folder / "idx", settings=UNMERGED)
     return Lake(folder / "idx")
 
 

@@ -1,17 +1,27 @@
-"""Blocks of segments as tasks: together they find what one process finds, each pair once, in the same order."""
+"""Ranges of hashes and of sets as tasks: together they find what one process finds, in the same order."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import json
+from dataclasses import fields, replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dovetail._spark import session
-from dovetail.errors import InputError, WriterConflict
-from dovetail.graph.inclusion_on_spark import blocks_of, pairs_of
+from dovetail.api.lake import Lake
+from dovetail.errors import BuildFailed, InputError
+from dovetail.graph import inclusion_on_spark
+from dovetail.graph.inclusion_on_spark import set_ranges
+from dovetail.graph.shared_arrays import shared_folder
+from dovetail.graph.value_sets import ValueSets, hash_ranges
+from dovetail.indexes.tokens.format import running_sum
 from dovetail.pipeline import tasks
+from dovetail.pipeline.maintain import compact
 from support.pipeline import FakeEngine, index, without_spark
 
 TABLES = {
@@ -61,25 +71,59 @@ def test_decisions_count_in_tasks(lake_of, in_process):
     assert lake.inds(**asked, master="local[2]").to_dicts() == alone
 
 
-@pytest.mark.parametrize("segments", [1, 2, 7, 50, 400])
-def test_each_pair_of_segments_belongs_to_one_task(segments):
-    found = []
-    for blocks, insides in pairs_of(blocks_of(segments, cores=2)):
-        assert sum(map(len, blocks)) <= max(16, segments if segments < 16 else 0)
-        if len(blocks) == 2:
-            found += [tuple(sorted(pair)) for pair in itertools.product(*blocks)]
-        for block, inside in zip(blocks, insides, strict=True):
-            found += itertools.combinations_with_replacement(block, 2) if inside else []
-    assert sorted(found) == list(itertools.combinations_with_replacement(range(segments), 2))
+@given(st.lists(st.integers(0, 30), max_size=40), st.integers(1, 60))
+def test_each_set_belongs_to_one_task(groups, tasks):
+    offsets = running_sum(np.array(groups, np.int64))
+    sets = ValueSets(**dict.fromkeys((field.name for field in fields(ValueSets)), np.empty(0, np.int64)))
+    sets = replace(sets, sizes=np.array(groups), group_offsets=offsets, groups=np.zeros(offsets[-1]))
+    ranges = set_ranges(sets, tasks)
+    assert [number for first, last in ranges for number in range(first, last)] == list(range(len(groups)))
+    assert len(ranges) <= tasks
 
 
-def test_an_index_that_was_written_to_is_opened_again(lake_of, in_process, tmp_path):
+@given(st.integers(0, 10_000), st.integers(1, 300), st.integers(1, 20))
+def test_every_hash_belongs_to_one_range(tokens, at_most, least):
+    ranges = hash_ranges(tokens, at_most, least)
+    assert (ranges[0][0], ranges[-1][1]) == (0, 1 << 64)
+    assert all(one[1] == other[0] for one, other in itertools.pairwise(ranges))
+    assert len(ranges) >= max(least, tokens / at_most)
+
+
+def test_writers_go_on_meanwhile(lake_of, in_process, tmp_path, monkeypatch):
+    """The question is about the generation that was opened, whatever is committed while it runs."""
     lake = lake_of(TABLES)
-    with without_spark():
-        (tmp_path / "lake" / "new.csv").write_text("a\n1\n")
-        index(tmp_path / "lake", tmp_path / "idx")
-    with pytest.raises(WriterConflict, match="open it again"):
+    asked = {"integers": True, "non_unique": True, "coverage": 0}
+    alone = lake.inds(**asked).to_dicts()
+    real = inclusion_on_spark.find_including
+
+    def find_including(task):
+        (tmp_path / "lake" / "new.csv").write_text("code\nc1\n")
+        with without_spark():
+            index(tmp_path / "lake", tmp_path / "idx")
+            compact(tmp_path / "idx")
+        return real(task)
+
+    monkeypatch.setattr(inclusion_on_spark, "find_including", find_including)
+    assert lake.inds(**asked, master="local[2]").to_dicts() == alone
+    assert len(Lake(tmp_path / "idx").inds(**asked)) > len(alone)
+
+
+def test_what_a_killed_question_left_is_removed(lake_of, in_process, tmp_path):
+    lake = lake_of(TABLES)
+    left = tmp_path / "idx" / "questions" / "0123456789abcdef"
+    left.mkdir(parents=True)
+    (left / "lock").touch()
+    with shared_folder(tmp_path / "idx") as other:
         lake.inds(master="local[2]")
+        assert not left.exists()
+        assert other.path.exists()
+    assert not left.parent.exists()
+
+
+def test_a_task_that_raises_is_named(lake_of, in_process, monkeypatch):
+    monkeypatch.setattr(inclusion_on_spark, "group_tokens", lambda task: {"raised": {"type": "ValueError"}})
+    with pytest.raises(BuildFailed, match=r"Spark cannot merge .* values of 1 segment.*ValueError"):
+        lake_of(TABLES).inds(master="local[2]")
 
 
 def test_several_columns_are_not_spread(lake_of):

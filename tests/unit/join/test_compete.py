@@ -95,8 +95,16 @@ def test_what_was_considered_is_told(orders, customers):
     for other in report["runners_up"]:
         assert other["probability"] <= report["probability"]
         assert set(other) == {
-            "by", "left_columns", "right_columns", "condition", "probability", "pairs", "matched_left", "matched_right",
+            "by", "left_columns", "right_columns", "condition", "probability", "reasons", "objections", "pairs",
+            "matched_left", "matched_right",
         }  # fmt: skip
+
+
+def test_a_join_says_why_and_the_others_why_not(orders, customers):
+    joined = dovetail.join(orders, customers)
+    assert "customer_id" in joined.why
+    assert f"Likely right: {joined.probability:.0%}." in joined.why
+    assert any(other.clauses[1] for other in joined.runners_up)
 
 
 def test_equal_columns_are_joined_if_asked_for_however_unlikely(orders):

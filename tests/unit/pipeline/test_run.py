@@ -6,11 +6,12 @@ import pytest
 
 import dovetail
 from dovetail._storage.directory import newest_manifest, open_writer
+from dovetail._storage.store import open_store
 from dovetail.api.lake import Lake
 from dovetail.errors import BuildFailed, InputError
 from dovetail.indexes.verify import verify_index
 from dovetail.pipeline import jobs, maintain, plan, run, tasks, work
-from dovetail.pipeline.report import Progress, watch_progress
+from dovetail.pipeline.report import Progress, Ticks, watch_progress
 from dovetail.pipeline.run import Request, index_lake
 from dovetail.settings import Settings
 from support.contents import contents_of, leftovers
@@ -173,11 +174,13 @@ def test_the_plan_is_told_before_the_work(lake, tmp_path):
 
 def test_watch_counts_what_tasks_mark(tmp_path):
     told: list[Progress] = []
-    (tmp_path / "1").write_bytes(b"...")
-    (tmp_path / "2").write_bytes(b"..")
-    with watch_progress(tmp_path, 9, told.append):
+    store = open_store(tmp_path)
+    store.put("progress/1", b"...")
+    for _ in range(2):
+        Ticks(store, 2)()
+    with watch_progress(store, 9, told.append):
         wait_until(lambda: told)
-    assert told[0] == Progress("build", 9, 5)
+    assert told[0] == Progress("build", 9, 4)
     assert told[-1] == Progress("build", 9, 9)
 
 

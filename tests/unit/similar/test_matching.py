@@ -13,9 +13,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dovetail
+from dovetail._deadline import Deadline, OutOfTime
 from dovetail.errors import InputError, UnknownName
 from dovetail.join.keys import TextRows, sampled_similar_keys, similar_keys
 from dovetail.normalise import plain
+from dovetail.similar import texts as similar_texts
 from dovetail.similar.columns import choose_columns, corresponding, ways_to_compare
 from dovetail.similar.matching import (
     LEAST_LIKELY,
@@ -66,13 +68,28 @@ def test_neighbours_are_those_of_brute_force(values, keys):
     weighed = weigh(*sides)
     distinct = {token for text in (*values, *keys) for token in bag(text)}
     assume(len(weighed.weights) == len(distinct))  # tokens are known by few bits: these fall together
-    found, similarity = nearest(weighed)
+    found, similarity = (np.concatenate(parts) for parts in list(zip(*nearest(weighed), strict=True))[1:])
     for row, value in enumerate(values):
         expected = [cosine(value, key, [*values, *keys]) for key in keys]
         got = {int(key): float(like) for key, like in zip(found[row], similarity[row], strict=True) if key >= 0}
         assert set(got) == {place for place, like in enumerate(expected) if like > 0}
         for key, like in got.items():
             assert like == pytest.approx(expected[key], abs=1e-3)
+
+
+def test_some_texts_at_a_time_find_what_all_at_once_do(monkeypatch):
+    draw = random.Random(3)
+    values, keys = (["".join(draw.choices("abcde ", k=9)) for _ in range(40)] for _ in range(2))
+    whole = best_keys(values, keys)
+    monkeypatch.setattr(similar_texts, "_SLICE", 7)
+    parts = best_keys(values, keys)
+    assert whole.keys.tolist() == parts.keys.tolist()
+    assert np.array_equal(whole.features, parts.features)
+
+
+def test_similarity_stops_at_its_deadline():
+    with pytest.raises(OutOfTime):
+        similar_pairs(["Springfield"], ["Springfeld"], deadline=Deadline(-1))
 
 
 def test_words_are_those_of_the_plain_text():
@@ -270,14 +287,14 @@ def test_a_sample_of_texts_keeps_the_rows_that_have_them():
 def test_a_sample_tells_how_many_rows_would_join():
     values, keys = typing_errors(3_000, 1_500)
     rows = TextRows.of_rows(values), TextRows.of_rows(keys)
-    tried, share = sampled_similar_keys(*rows, 0, (300, 1_000))
+    tried, share = sampled_similar_keys(*rows, 0, (300, 1_000), Deadline(60))
     assert share == pytest.approx(300 / len(rows[0].texts) * 1_000 / 1_500)
     everything = similar_keys(*rows, 0)
     found, wanted = ((each.of_source >= 0).sum() for each in (tried, everything))
     assert found / share == pytest.approx(wanted, rel=0.15)
     joined = np.flatnonzero(tried.of_source >= 0)
     assert (tried.of_source[joined] == everything.of_source[joined]).mean() > 0.99
-    assert sampled_similar_keys(*rows, 0, (9_999, 9_999))[1] == 1
+    assert sampled_similar_keys(*rows, 0, (9_999, 9_999), Deadline(60))[1] == 1
 
 
 def edits(text: str) -> set[str]:

@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 
 import dovetail
+from dovetail.api.lake import Lake
 from dovetail.errors import InputError
 from support.command import dovetail as command
-from unit.through.conftest import CAPITALS, PARTS
+from support.pipeline import index, without_spark
+from unit.through.conftest import CAPITALS, PARTS, write
 
 LEFT = {"id": [str(n) for n in range(8)], "country": list(CAPITALS)}
+THINGS = {f"Maker {chr(65 + n % 26)}{chr(97 + n // 2)}": f"thing of {n * 7919 % 997:03d} kinds" for n in range(40)}
 RIGHT = {"city": list(reversed(CAPITALS.values())), "people": [str(1000 + 7 * n) for n in range(8)]}
 
 
@@ -30,6 +33,43 @@ def test_two_tables_without_a_common_value_join_through_the_lake(lake, lake_fold
     assert "tables of the lake" in result.why
     same = dovetail.join(LEFT, RIGHT, by="through", on="country=city", index=lake_folder / "idx")
     assert joined(same) == CAPITALS
+
+
+@pytest.fixture(scope="session")
+def atlas(tmp_path_factory):
+    """A lake in which two tables know who makes what, and one has numbers beside the makers."""
+    folder = tmp_path_factory.mktemp("atlas")
+    write(folder / "lake/one.csv", "maker,thing", list(THINGS.items()))
+    write(folder / "lake/two.csv", "company,good", list(THINGS.items())[:30])
+    write(folder / "lake/sizes.csv", "maker,size", [(maker, 500 + n) for n, maker in enumerate(THINGS)])
+    with without_spark():
+        index(folder / "lake", folder / "idx")
+    return folder / "idx"
+
+
+def test_unasked_the_lake_joins_texts_that_share_no_value(atlas):
+    result = Lake(atlas).join({"who": list(THINGS)}, {"what": list(THINGS.values())})
+    assert (result.by, result.on, result.rows) == ("through", (("who", "what"),), 40)
+    assert dict(zip(result.table["who"].to_pylist(), result.table["what"].to_pylist(), strict=True)) == THINGS
+    assert result.probability > 0.5
+    assert "Likely right" in result.why
+
+
+def test_unasked_the_lake_joins_no_numbers(atlas):
+    lake, sizes = Lake(atlas), {"size": [str(500 + n) for n in range(40)]}
+    assert lake.join({"who": list(THINGS)}, sizes, by="through").rows == 40
+    assert lake.join({"who": list(THINGS)}, sizes).rows == 0
+
+
+def test_tables_carry_no_join_of_their_own(atlas):
+    lake = Lake(atlas)
+    found = lake.join("one.csv", "two.csv", by="through", on="maker=good")
+    assert not {"one.csv", "two.csv"} & {bridge["table"] for bridge in found.report["bridges"]}
+
+
+def test_columns_with_equal_values_are_joined_on_them(lake):
+    result = lake.join(LEFT, {"country": list(CAPITALS), "city": list(CAPITALS.values())})
+    assert (result.by, result.on) == ("equal", (("country", "country"),))
 
 
 def test_kinds_of_join_hold_through_the_lake(lake):

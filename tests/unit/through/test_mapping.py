@@ -11,7 +11,8 @@ from dovetail.tables.input_table import open_table
 from dovetail.through.bridges import Bridge, BridgePlace
 from dovetail.through.examples import map_by_examples
 from dovetail.through.lookup import map_columns
-from dovetail.through.votes import count_votes, series_of
+from dovetail.through.series import series_of
+from dovetail.through.votes import count_votes
 from support.pipeline import index, without_spark
 from unit.through.conftest import CAPITALS, PARTS, write
 
@@ -108,7 +109,7 @@ def test_near_copies_are_one_series():
     same = [(0, 0), (1, 1), (2, 2)]
     other = [(0, 1), (1, 0), (2, 2)]
     bridges = [bridge(same), bridge(other, 1), bridge(same, 2), bridge(same, 3), bridge(other, 3)]
-    names = [("a", "x", "y"), ("a", "x", "y"), ("b", "x", "y"), ("b", "x", "z"), ("b", "w", "z")]
+    names = [(0, "x", "y"), (0, "x", "y"), (1, "x", "y"), (1, "x", "z"), (1, "w", "z")]
     assert series_of(names, bridges, 3).tolist() == [0, 0, 0, 1, 2]
 
 

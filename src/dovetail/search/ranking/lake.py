@@ -84,6 +84,11 @@ class LakeColumns:
         segment = int(np.searchsorted(self.offsets, column, side="right")) - 1
         return self.segments[segment], column - int(self.offsets[segment])
 
+    def table_at(self, number: int) -> tuple[OpenSegment, int]:
+        """The segment of a table, and its number there."""
+        segment = int(np.searchsorted(self.first_tables, number, side="right")) - 1
+        return self.segments[segment], number - int(self.first_tables[segment])
+
     def number(self, match: Match) -> int:
         return match.column + int(self.offsets[self._position[match.segment]])
 
@@ -97,6 +102,14 @@ class LakeColumns:
         columns = [int(each) for number in numbers for each in self.columns_of(number)]
         names = self.names(np.array(columns, np.int64)).to_pylist()
         return [number for number, name in zip(columns, names, strict=True) if name == column]
+
+    def copies_of(self, tables: Sequence[int], groups: dict[int, int]) -> dict[int, tuple[str, ...]]:
+        """Of these tables, the first of each group, and the names of all others of its group; best first."""
+        members: dict[int, list[int]] = {}
+        for table in dict.fromkeys((*tables, *groups)):
+            members.setdefault(groups.get(table, -1 - table), []).append(table)
+        named = self.table_names
+        return {first: tuple(named[other].as_py() for other in others) for first, *others in members.values()}
 
     @cached_property
     def _position(self) -> dict[OpenSegment, int]:

@@ -4,12 +4,14 @@
    its values that the overlap decides nothing, all of these; and columns of the same name.
 2. A shortlist of tables, by the model with what the catalog knows of the columns.
 3. The same model with what is counted, for the pairs of columns of mine and of these tables.
+4. The same for several pairs together, where the best one repeats rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +20,10 @@ from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.engine import Match
+from dovetail.search.hits import Hit
 from dovetail.search.overlap.evidence import Evidence
+from dovetail.search.ranking.composite import CompositeKeys
+from dovetail.search.ranking.copies import Shortlist, without_copies
 from dovetail.search.ranking.features import FEATURES, Describer, Pairs
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.surroundings import Surroundings
@@ -28,9 +33,19 @@ TRIED_TYPES = ("text", "mixed", "integer", "date", "timestamp")
 """Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all."""
 MOST_OVERLAP = 20  # columns of the lake for each of mine, by overlap alone; arbitrary, twice the usual number of hits
 _CONTAINED = Fraction(1, 2)  # of my values, in columns that are candidates however many there are
+_SKETCHED = (Fraction(1, 2), Fraction(1, 10))  # of my values, in columns that sketches find; arbitrary
 _SAME_NAME = 40  # columns of the lake for each of mine, by name alone, the nearest first
 _DESCRIBED = 300  # columns of the lake for each of mine that get all features
 _SHORTLIST = 30  # tables whose columns are compared value by value
+
+
+class Ranking(NamedTuple):
+    """Tables, best first: the best pair of columns of each, or several together."""
+
+    pairs: Pairs
+    features: Array
+    composites: list[Hit | None]  # of each table that joins better on several columns
+    groups: dict[int, int]  # of near-copies, by table
 
 
 class Ranker:
@@ -44,35 +59,71 @@ class Ranker:
         evidence: Sequence[Evidence],
         floors: Sequence[int],
         rejected: Container[tuple[int, int]] = (),
+        rejects: Callable[[Hit], bool] = lambda _: False,
     ) -> None:
         """`allowed` says which columns may be hits; of each of my columns, its evidence and the least overlap.
 
-        `rejected` are pairs of a column of mine and one of the lake that are never offered.
+        `rejected` are pairs of a column of mine and one of the lake that are never offered; `rejects` says the same of
+        several pairs together.
         """
         self.lake, self._table, self._allowed = lake, table, allowed
-        self._evidence, self._floors, self._rejected = evidence, floors, rejected
+        self._evidence, self._floors, self._rejected, self._rejects = evidence, floors, rejected, rejects
         self._around = Surroundings(lake, table)
         self._describer = Describer(lake, table, self._around)
         self._candidates: dict[int, tuple[Array, Array]] = {}  # of each column of mine: columns and overlaps
 
-    def rank(self, model: Model, tables: int, asked: dict[int, list[Match]] | None = None) -> tuple[Pairs, Array]:
-        """The best pair of columns of each table, best first, and their features. `asked`: the only candidates."""
-        self.find(asked)
-        pairs, features = self.counted(self.shortlist(model, max(tables, _SHORTLIST)))
-        scores = model.log_odds(features)
-        best = self._best_of_each_table(pairs, scores)
-        return pairs.take(best), features[best]
+    def rank(
+        self,
+        model: Model,
+        tables: int,
+        asked: dict[int, list[Match]] | None = None,
+        copies: bool = True,
+        fast: bool = False,
+        several: bool = True,
+    ) -> Ranking:
+        """The best columns of each table. `asked`: the only candidates. With `copies`, near-copies are like others.
+        With `several`, columns join together where that is better.
 
-    def find(self, asked: dict[int, list[Match]] | None = None) -> None:
+        With `fast`, candidates come from sketches, and no more tables are counted than are asked for.
+        """
+        self.find(asked, fast)
+        best, number = self.promising(model), tables if fast else max(tables, _SHORTLIST)
+        shortlist = (
+            Shortlist(self.lake.table_of[best[:number]], {}) if copies else without_copies(self.lake, best, number)
+        )
+        pairs, features = self.counted(shortlist.tables)
+        odds = model.log_odds(features)
+        chosen = self._best_of_each_table(pairs, odds)
+        keys = CompositeKeys(self.lake, self._table, model, pairs, features, self._rejects)
+        composites = keys.better(chosen.tolist()) if several and not fast else {}
+        for place, composite in composites.items():
+            odds[place], features[place] = composite.log_odds, composite.features
+        chosen = chosen[np.argsort(-odds[chosen], kind="stable")]
+        hits = [composites[place].hit if place in composites else None for place in chosen.tolist()]
+        return Ranking(pairs.take(chosen), features[chosen], hits, shortlist.groups)
+
+    def find(self, asked: dict[int, list[Match]] | None = None, fast: bool = False) -> None:
         """Find the candidates, or take those of another search."""
         if asked is None:
             tried = (place for place, column in enumerate(self._table.columns) if is_tried(column))
-            self._candidates = {place: self._overlapping(place) for place in tried}
+            find = self._sketched if fast else self._overlapping
+            self._candidates = {place: find(place) for place in tried}
         else:
             for place, matches in asked.items():
                 found = [(self.lake.number(match), match.overlap) for match in matches]
                 numbers = np.array(found, np.int64).reshape(-1, 2)
                 self._candidates[place] = numbers[:, 0], numbers[:, 1]
+
+    def _sketched(self, place: int) -> tuple[Array, Array]:
+        """Columns of the lake that contain a share of my values, by falling shares; most first. May miss some."""
+        tokens, floor = self._table.columns[place].tokens, self._floors[place]
+        columns, overlaps = np.empty(0, np.int64), np.empty(0, np.int64)
+        for share in _SKETCHED:
+            columns, overlaps = engine.sketched(self.lake.segments, tokens, share, floor, self._allowed)
+            if len(columns) >= MOST_OVERLAP:
+                break
+        order = np.argsort(-overlaps, kind="stable")
+        return columns[order], overlaps[order]
 
     def _overlapping(self, place: int) -> tuple[Array, Array]:
         """The columns of the lake that share most values with mine, most first."""
@@ -95,14 +146,16 @@ class Ranker:
         enough = counted >= floor
         return np.append(columns, same[enough]), np.append(overlaps, counted[enough])
 
-    def shortlist(self, model: Model, number: int) -> Array:
-        """The best tables by what the catalog knows, best first."""
+    def promising(self, model: Model) -> Array:
+        """The best column of each table by what the catalog knows, best first."""
         parts = [self._best_described(place, *found) for place, found in self._candidates.items() if len(found[0])]
         if not parts:
             return np.empty(0, np.int64)
         pairs = Pairs(*(np.concatenate(values) for values in zip(*parts, strict=True)))
-        best = self._best_of_each_table(pairs, model.log_odds(self._describe(pairs)))[:number]
-        return self.lake.table_of[pairs.theirs[best]]
+        offered = [pair not in self._rejected for pair in zip(pairs.mine.tolist(), pairs.theirs.tolist(), strict=True)]
+        pairs = pairs.take(np.array(offered, bool))
+        found: Array = pairs.theirs[self._best_of_each_table(pairs, model.log_odds(self._describe(pairs)))]
+        return found
 
     def _best_described(self, place: int, columns: Array, overlaps: Array) -> Pairs:
         """The most promising candidates of a column, by what costs little to know."""

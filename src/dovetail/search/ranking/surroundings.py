@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ class Surroundings:
 
     def __init__(self, lake: LakeColumns, table: InputTable) -> None:
         self._lake = lake
-        self.near = _near(lake, table.path)
+        self.near = _near(lake, table.address)
         self.called_alike = _called_alike(lake, table.name)
         names = pa.array([name.casefold() for name in table.names], pa.string())
         places = pc.index_in(lake.folded_names, value_set=names).fill_null(-1).to_numpy()
@@ -37,12 +37,12 @@ class Surroundings:
         """The names of columns that each table has in common with mine, weighed by rarity."""
 
 
-def _near(lake: LakeColumns, path: Path | None) -> Array:
+def _near(lake: LakeColumns, address: str | None) -> Array:
     """How few tables the innermost folder of both holds: 0 for all of them, 1 for one; 0 outside of the lake."""
     near = np.zeros(lake.tables)
-    folders = [] if path is None else path.resolve().parents
-    for folder in reversed(folders):
-        held = pc.starts_with(lake.paths, f"{str(folder).rstrip('/')}/").to_numpy(zero_copy_only=False)
+    folders = [] if address is None else [address[: found.end()] for found in re.finditer("/", address)]
+    for folder in folders:
+        held = pc.starts_with(lake.paths, folder).to_numpy(zero_copy_only=False)
         near[held] = rarity_of_share(held.sum(), lake.tables)
         if not held.any():
             break

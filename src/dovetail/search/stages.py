@@ -1,0 +1,44 @@
+"""Approximate first, exact after: the answer of the sketches is there at once, and is then refined.
+
+As the thesis has it (Zhu 2019, section 5.3.1), approximate and exact search go together: whoever reads the first hits
+does not wait for the last ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from dovetail.catalog.decisions import Decisions
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.search.hits import Hits
+from dovetail.search.planner import JudgeUnions, search
+from dovetail.search.ranking.lake import LakeColumns
+from dovetail.search.request import SearchRequest
+from dovetail.tables.column_names import column_list
+from dovetail.tables.input_table import InputTable, open_table
+
+
+def search_stages(
+    segments: Sequence[OpenSegment],
+    request: SearchRequest,
+    decisions: Decisions | None = None,
+    lake: Callable[[], LakeColumns] | None = None,
+    judge_unions: JudgeUnions | None = None,
+) -> Iterator[Hits]:
+    """The approximate answer, if the request has one; then the exact one, which knows what has changed."""
+    table = open_table(request.data, segments=segments)
+    request = replace(request, data=table)
+    first = None
+    if _can_be_approximate(request, table):
+        first = search(segments, replace(request, fast=True), decisions, lake)
+        yield first
+    if first is None or not request.fast:
+        last = search(segments, request, decisions, lake, judge_unions)
+        last.before = first
+        yield last
+
+
+def _can_be_approximate(request: SearchRequest, table: InputTable) -> bool:
+    """Sketches know single columns and equal values."""
+    return request.by == "equal" and (request.on is None or len(column_list(request.on, table.names)) == 1)

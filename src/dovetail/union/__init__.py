@@ -1,0 +1,1 @@
+"""Tables whose rows can be appended to mine: find them, align their columns, append them."""
