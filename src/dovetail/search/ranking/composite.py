@@ -1,7 +1,8 @@
 """Joins on several columns together, where no column is named.
 
 A pair of columns that repeats rows may be part of a key: other pairs of columns of the same table are added to it if
-together they identify the rows of one of the tables. What the tuples match is counted row by row, and judged by the
+together they identify the rows of one of the tables, and have the same names: among other columns, too many sets
+identify rows by chance. What the tuples match is counted row by row, and judged by the
 same model as a single pair; the likelier of the two is the table's.
 """
 
@@ -83,7 +84,7 @@ class CompositeKeys:
         pairs, lake = self._pairs, self._lake
         same = np.flatnonzero(lake.table_of[pairs.theirs] == lake.table_of[pairs.theirs[place]])
         part = same[self._features[same, FEATURES.index("contained")] >= _CONTAINED]
-        part = part[~lake.is_key[pairs.theirs[part]]]
+        part = part[~lake.is_key[pairs.theirs[part]] & (self._features[part, FEATURES.index("same_name")] == 1)]
         part = part[np.argsort(-self._odds[part], kind="stable")]
         if not len(part):
             return []
