@@ -34,6 +34,7 @@ def spark_errors() -> tuple[type[Exception], ...]:
 def reason_of(error: Exception) -> str:
     """Why a job failed. The last line of a worker's own traceback says more than Spark's."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(("at ", "... "))]  # a trace of Java
     own = [line for line in lines if line.split(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
     return f"A Spark task failed for good: {(own or lines or ['no reason given'])[-1]}"
 

@@ -39,7 +39,7 @@ _PLANS = 8  # made at the same time: 300 took 25 s so
 _PARTITIONS_A_SLOT = 2  # of a union, so that no slot waits long for the last one
 _FILES_A_JOB = 10_000
 # What Spark cannot hand to Python as Arrow, and says itself as text.
-_AS_TEXT = ("void", "interval", "variant")
+_AS_TEXT = ("void", "interval", "yearmonthinterval", "variant")
 _ANSWER = "number int, answer string"
 
 _MARKS = {CATALOG: "spark-table-", DATAFRAMES: "spark-frame-"}
