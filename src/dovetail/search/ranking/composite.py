@@ -2,8 +2,8 @@
 
 A pair of columns that repeats rows may be part of a key: other pairs of columns of the same table are added to it if
 together they identify the rows of one of the tables, and have the same names: among other columns, too many sets
-identify rows by chance. What the tuples match is counted row by row, and judged by the
-same model as a single pair; the likelier of the two is the table's.
+identify rows by chance. What the tuples match is counted row by row, and judged by the same model as a single pair; the
+likelier of the two is the table's.
 """
 
 from __future__ import annotations
