@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -11,14 +12,20 @@ from typing import Any
 import pytest
 
 from dovetail.join.spark import SparkJoin
+from dovetail.search.many import SCHEMA
 from support.command import dovetail
 from support.pages import page
 from support.pipeline import without_spark
 from support.sample import SAMPLE_LAKE
 
 
+LINES = ("dovetail search --json-lines", "dovetail search --many")
+"""Not one document, but a line each."""
+
+
 def sections() -> list[str]:
-    return re.findall(r"^## (.+)$", page("docs/reference/json.md"), re.MULTILINE)
+    named = re.findall(r"^## (.+)$", page("docs/reference/json.md"), re.MULTILINE)
+    return [section for section in named if section not in LINES]
 
 
 def documented(section: str) -> dict[str, str]:
@@ -83,10 +90,10 @@ def unions(folder: Path) -> list[Path]:
     lake = folder / "unions"
     if not lake.exists():
         lake.mkdir()
-        names = ["Ada", "Alan", "Grace", "Edsger", "Barbara", "Donald"]
-        rows = [f"{name},{1900 + place},x{place}" for place, name in enumerate(names)]
-        (folder / "first.csv").write_text("\n".join(["name,born,mark", *rows]))
-        (lake / "second.csv").write_text("\n".join(["name,born,place", *(f"{row[:-2]}z{row}" for row in rows)]))
+        names = ["Ada", "Alan", "Grace", "Edsger", "Barbara", "Donald", "Frances", "Niklaus", "Radia", "Tony"]
+        rows = [f"{name} {end},{end}ville,{1900 + n},{n}" for end in ("Ash", "Bell") for n, name in enumerate(names)]
+        (folder / "first.csv").write_text("\n".join(["name,town,born,mark", *rows[:15]]))
+        (lake / "second.csv").write_text("\n".join(["name,town,born,place", *rows[5:]]))
         dovetail("index", lake, "--to", folder / "unions.idx", "--json")
     return [folder / "first.csv", lake / "second.csv"]
 
@@ -178,6 +185,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail verify": dovetail("verify", index, "--json").json,
             "dovetail remove": dovetail("remove", index, "sport/*", "--json").json,
             "dovetail compact": dovetail("compact", index, "--json").json,
+            "dovetail clean": dovetail("clean", index, "--json").json,
         }
 
 
@@ -203,6 +211,25 @@ def test_keys_and_types(answers, section):
     assert {key for key, _ in seen} == set(stated), section
     for key, type_name in seen:
         assert fits(type_name, stated[key]), f"{section}: {key} is a {type_name}, documented as {stated[key]}"
+
+
+def test_json_lines_have_the_keys_of_hits_and_of_the_answer(sample_index):
+    asked = "search", "transport/airports.csv", "--index", sample_index, "--json-lines"
+    lines = [json.loads(line) for line in dovetail(*asked).out.splitlines()]
+    stated, search = documented(LINES[0]), documented("dovetail search")
+    of_hit = {key.removeprefix("hits[].") for key in search if re.fullmatch(r"hits\[\]\.\w+", key)}
+    of_answer = {key for key in search if "." not in key}
+    assert {line["change"] for line in lines} >= {"new", "end"}
+    for line in lines:
+        own = {key: kind(line[key]) for key in stated if key in line}
+        assert set(line) - set(own) == (of_answer if line["change"] == "end" else of_hit)
+        assert all(fits(seen, stated[key]) for key, seen in own.items())
+
+
+def test_many_searches_have_the_documented_columns():
+    text = page("docs/reference/json.md").partition(f"\n## {LINES[1]}\n")[2].partition("\n## ")[0]
+    listed = re.findall(r"`(\w+)`", text.partition("The columns, in this order:")[2].partition("They mean")[0])
+    assert listed == SCHEMA.names
 
 
 def test_every_join_has_the_same_keys(answers):

@@ -188,9 +188,10 @@ def test_slices_are_gone_as_soon_as_they_are_committed(tmp_path, monkeypatch):
     real = jobs.SparkBuild.clear
 
     def look(build):
-        seen.append(len(list(build._slices.iterdir())))
+        slices = build._writer.shared.path / work.SLICES
+        seen.append(len(list(slices.iterdir())))
         real(build)
-        seen.append(build._slices.exists())
+        seen.append(slices.exists())
 
     monkeypatch.setattr(jobs.SparkBuild, "clear", look)
     with without_spark(SMALL):

@@ -61,7 +61,8 @@ def test_without_a_column_the_best_pair_of_each_table(lake):
     tables = [hit.table for hit in hits]
     assert len(tables) == len(set(tables))
     pairs = {hit.table: (hit.on, hit.columns) for hit in hits}
-    assert pairs["economy/co2-emissions.csv"] == (("country",), ("country",))
+    assert pairs["geo/capitals.csv"] == (("country",), ("country",))
+    assert pairs["economy/co2-emissions.csv"] == (("country", "year"), ("country", "year")), "a country in a year"
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 

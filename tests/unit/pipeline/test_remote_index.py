@@ -151,14 +151,14 @@ def test_a_reader_on_another_machine_is_not_cut_off(lake, tmp_path, monkeypatch)
 
 def test_cleaning_removes_what_is_older_than_is_kept(lake, monkeypatch):
     index(lake, INDEX)
-    before = len(names())
+    before = {name for name in names() if name.startswith("segments/")}
     dovetail.remove(INDEX, "deep/*")
     dovetail.compact(INDEX)
     assert dovetail.clean(INDEX).generations == 0, "a day is not over"
     done = command("clean", INDEX, "--keep", "0", "--json")
     assert done.json["generations"] == 2
     assert done.json["bytes"] > 0
-    assert len(names()) < before
+    assert before - names(), "the segment that had removed tables"
     assert [name for name in names() if name.startswith("manifest")] == ["manifest-3.json"]
     assert dovetail.verify(INDEX).problems == ()
 

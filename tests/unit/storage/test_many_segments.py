@@ -27,7 +27,7 @@ begun = time.perf_counter()
 lake = dovetail.open(sys.argv[1])
 opened = time.perf_counter() - begun
 held = descriptors() - before
-hits = lake.search(["Paris", "Oslo"], on="values", k=5)
+hits = lake.search(["Paris", "Oslo"], on="values", k=5, copies=True)
 print(json.dumps({"held": held, "seconds": opened, "hits": len(hits), "after": descriptors() - before}))
 """
 
