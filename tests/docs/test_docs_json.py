@@ -18,7 +18,6 @@ from support.pages import page
 from support.pipeline import without_spark
 from support.sample import SAMPLE_LAKE
 
-
 LINES = ("dovetail search --json-lines", "dovetail search --many")
 """Not one document, but a line each."""
 
