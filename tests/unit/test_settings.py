@@ -41,7 +41,5 @@ def test_values_that_are_none_of_the_choices_are_refused_with_these(name, value)
 
 
 def test_unknown_settings_are_refused_with_the_known():
-    with pytest.raises(
-        InputError, match=r"no setting 'size'\. The settings are: memory_mb, merge_factor, segment_mb,"
-    ):
+    with pytest.raises(InputError, match=r"no setting 'size'\. The settings are: memory_mb, merge_factor, segment_mb,"):
         Settings.of({"size": 1})
