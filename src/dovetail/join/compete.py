@@ -80,10 +80,14 @@ class Judged:
     @property
     def sentence(self) -> str:
         """What it would do: "Party = Party would join 907 pairs, 36 for each row"."""
+        return f"{self.condition} {self.effect}"
+
+    @property
+    def effect(self) -> str:
         pairs, each = self.candidate.joined, self.partners
         several = f", {each:,.0f} for each row" if each >= 1.5 else ""
         about = "about " if self.candidate.estimated else ""
-        return f"{self.condition} would join {about}{pairs:,} {'pair' if pairs == 1 else 'pairs'}{several}"
+        return f"would join {about}{pairs:,} {'pair' if pairs == 1 else 'pairs'}{several}"
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,8 @@ def why(judged: Judged) -> str:
 
 
 def why_nothing(choice: Choice) -> str:
-    if choice.best is None:
+    best = choice.best
+    if best is None:
         return "No columns have a value in common, and no text is similar."
-    against = "; ".join(choice.best.clauses[1]) or "too little speaks for it"
-    return f"The best is {choice.best.sentence}. Likely wrong ({1 - choice.best.probability:.0%}): {against}."
+    against = "; ".join(best.clauses[1]) or "too little speaks for it"
+    return f"The best candidate, {best.condition}, {best.effect}. Likely wrong ({1 - best.probability:.0%}): {against}."

@@ -38,7 +38,9 @@ def as_sentence(found: Clauses) -> str:
 
 def _values(of: JoinWords) -> str:
     found = "a similar value" if of.features["similar"] > _BY_CHANCE else "a match"
-    return f"{share_in_words(of.features['contained'])} of the values of {of.mine} on the {of.here} have {found}"
+    share = share_in_words(of.features["contained"])
+    values = "all values" if share == "all" else f"{share} of the values"
+    return f"{values} of {of.mine} on the {of.here} have {found}"
 
 
 def _few_values(of: JoinWords) -> str:

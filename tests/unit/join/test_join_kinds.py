@@ -153,7 +153,7 @@ def test_which_way_and_why(files):
     key = dovetail.join(towns, streets)
     assert (key.by, key.on) == ("equal", (("town_id", "town_id"),))
     assert key.report["cardinality"] == "1:N"
-    assert "all of the values of town_id on the right have a match" in key.why.lower()
+    assert "all values of town_id on the right have a match" in key.why.lower()
     assert f"Likely right: {key.probability:.0%}." in key.why
 
 

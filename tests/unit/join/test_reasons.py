@@ -25,7 +25,7 @@ def test_every_feature_is_in_one_group():
 def test_a_key_with_the_same_name():
     text = said({"contained": 1, "unique_there": 1, "same_name": 1}, {"contained": 3, "unique_there": 2, "called": 1})
     assert text == (
-        "All of the values of album on the left have a match; the values are unique on the right; "
+        "All values of album on the left have a match; the values are unique on the right; "
         "the columns have the same name."
     )
 
