@@ -53,6 +53,7 @@ def history(lake: Path, to: Path, master: str | None = None) -> list[Contents]:
     seen.append(contents_of(to))
     dovetail.remove(to, "t1.csv", "t3.csv")
     done = dovetail.compact(to, master=master)
+    assert done.segments_after < done.segments_before
     assert done.bytes_after < done.bytes_before
     seen.append(contents_of(to))
     (lake / "t9.csv").unlink()

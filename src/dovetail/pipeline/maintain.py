@@ -52,13 +52,16 @@ def compact(
     settings: Settings = DEFAULTS,
     progress: ShowProgress = lambda _: None,
 ) -> Compaction:
-    """Merge segments until no two are of about the same size, and rewrite those with dead tables without them."""
+    """Merge segments until no two are of about the same size, and rewrite those with dead tables without them.
+
+    Segments below `settings.segment_mb` count as equally large: of these, one is left at most.
+    """
     with open_writer(index) as writer:
         refuse_other_settings(writer.manifest.frozen, settings)
         before = writer.snapshot()
         size_before = size_of(before)
         sizes = sizes_of(before.segments)
-        groups = plan_merges(sizes, factor=2)
+        groups = plan_merges(sizes, factor=2, floor=settings.segment_mb * MB)
         groups += _dirty(writer.manifest, groups)
         if groups:
             with spark_session(spark or SparkRequest()) as engine:

@@ -33,12 +33,15 @@ def sizes_of(segments: Iterable[Segment]) -> dict[str, int]:
     return sizes
 
 
-def plan_merges(sizes: Mapping[str, int], factor: int, ceiling: int | None = None) -> list[Group]:
-    """Groups of segments to merge, so that no level has `factor` segments; those from `ceiling` on are left alone."""
+def plan_merges(sizes: Mapping[str, int], factor: int, ceiling: int | None = None, floor: int = 1) -> list[Group]:
+    """Groups of segments to merge, so that no level has `factor` segments; those from `ceiling` on are left alone.
+
+    Segments below `floor` count as that large: they are of one level, however small they are.
+    """
     levels: dict[int, list[tuple[int, Group]]] = {}
     for name, size in sizes.items():
         if ceiling is None or size < ceiling:
-            levels.setdefault(_level(size, factor), []).append((size, [name]))
+            levels.setdefault(_level(max(size, floor), factor), []).append((size, [name]))
     merged = []
     level = min(levels, default=0)
     while level <= max(levels, default=-1):
@@ -47,7 +50,7 @@ def plan_merges(sizes: Mapping[str, int], factor: int, ceiling: int | None = Non
             size = sum(each for each, _ in found)
             group = [name for _, names in found for name in names]
             if ceiling is None or size < ceiling:
-                levels.setdefault(_level(size, factor), []).append((size, group))
+                levels.setdefault(_level(max(size, floor), factor), []).append((size, group))
             else:
                 merged.append(group)
         level += 1

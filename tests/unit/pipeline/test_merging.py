@@ -113,3 +113,9 @@ def test_an_index_without_totals_is_merged_and_counted(nine):
     with without_spark():
         assert compact(nine, settings=SMALLEST).segments_after == 1
     assert newest_manifest(nine).statistics == {"tables": 9, "columns": 18, "rows": 9, "bytes": 117}
+
+
+def test_small_segments_are_of_one_level():
+    sizes = {"a": 1, "b": 30, "c": 900, "d": 5_000}
+    assert plan_merges(sizes, factor=2, floor=1_000) == [["a", "b", "c"]]
+    assert plan_merges(sizes, factor=2) == []

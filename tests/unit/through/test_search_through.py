@@ -57,6 +57,8 @@ def test_what_cannot_be_asked(folder):
     lake = Lake(folder / "idx")
     with pytest.raises(InputError, match="no text column"):
         lake.search({"n": [1, 2, 3]}, by="through")
+    with pytest.raises(InputError, match="n of query holds no texts"):
+        lake.search({"n": [1, 2, 3], "a": ["x", "y", "z"]}, "n", by="through")
     with pytest.raises(InputError, match="one column"):
         lake.search({"a": MAKERS, "b": GOODS}, ["a", "b"], by="through")
     with pytest.raises(InputError, match="threshold"):

@@ -71,9 +71,11 @@ def _chosen(table: InputTable, names: Sequence[str]) -> InputColumn:
     """The named column; without a name the text column with most distinct values."""
     if len(names) > 1:
         raise InputError("`by='through'` searches with one column; `on` names several.")
-    texts = [table.column(name) for name in names] or [column for column in table.columns if column.is_text]
-    if not texts or not texts[0].is_text:
-        raise InputError(f"{table.name} has no text column to search with; numbers occur beside anything.")
+    asked = [table.column(name) for name in names] or table.columns
+    texts = [column for column in asked if column.is_text]
+    if not texts:
+        mine = f"{names[0]} of {table.name} holds no texts" if names else f"{table.name} has no text column"
+        raise InputError(f"{mine}; `by='through'` needs texts, since numbers occur beside anything.")
     return max(texts, key=lambda column: column.size)
 
 
