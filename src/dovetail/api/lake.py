@@ -32,6 +32,7 @@ from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table, only_column, open_table
+from dovetail.ways import AUTO, choose_way
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -346,6 +347,8 @@ class Lake:
         non_unique: bool = False,
         null_equal: bool = False,
         nary: int = 1,
+        way: str = AUTO,
+        settings: Mapping[str, Any] | None = None,
         spark: SparkSession | None = None,
         master: str | None = None,
         conf: Mapping[str, str] | None = None,
@@ -356,7 +359,8 @@ class Lake:
         `partial` also finds those of whose values at least this share occurs there. Columns without values or of whole
         numbers are left out, and so are referenced columns that repeat values or of whose values less than `coverage`
         is in use, unless asked for. `null_equal` treats null as a value. `nary` finds dependencies of two to so many
-        columns together. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
+        columns together. `way` is the algorithm, with its `settings` (docs/reference/settings.md); the answer is the
+        same. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
         work; otherwise threads of this process do. `progress` is called with the stage, how much of it is done and how
         much there is.
         """
@@ -366,13 +370,16 @@ class Lake:
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
+        chosen = choose_way("inds", way, settings)
         decisions = read_decisions(self._snapshot.store)
         on_spark = spark is not None or bool(master)
+        if chosen.name == "signatures" and (nary > 1 or on_spark):
+            raise InputError("The way 'signatures' is for one column in this process; drop `nary`, `spark` and `master`.")
         if nary > 1:
             if on_spark:
                 raise InputError("`nary` does not run on Spark; drop `spark` and `master`.")
             return NaryDependencies(self._columns, query, nary, progress or silent, decisions)
-        finder = find_inclusions(self._columns, query, progress or silent)
+        finder = find_inclusions(self._columns, query, progress or silent, chosen)
         if not on_spark:
             return InclusionDependencies(finder, None, decisions)
         from dovetail._spark.session import SparkRequest
