@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dovetail.errors import InputError
-from dovetail.settings import Setting, check_setting, written_value
+from dovetail.settings import Setting, check_setting
 
 AUTO = "auto"
 
@@ -37,6 +37,12 @@ WAYS = {
             ),
         ),
     ),
+    "overlap": (
+        Way("josie", "Algorithm 2 as published", (Setting("batch", 20, 1, "posting lists read at once, its λ"),)),
+        Way("merge_list", "MergeList-D, all posting lists"),
+        Way("probe_set", "ProbeSet-D, all sets of the prefix"),
+    ),
+    "semantic": (),
 }
 """The ways of each question, besides `auto`."""
 
@@ -47,6 +53,9 @@ class ChosenWay:
 
     name: str = AUTO
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+DEFAULT = ChosenWay()
 
 
 def choose_way(question: str, name: str = AUTO, settings: Mapping[str, Any] | None = None) -> ChosenWay:
@@ -64,7 +73,6 @@ def choose_way(question: str, name: str = AUTO, settings: Mapping[str, Any] | No
     return ChosenWay(name, defaults | dict(settings or {}))
 
 
-def written_way(question: str, written: Mapping[str, str]) -> ChosenWay:
-    """The same from text, such as that of --set: `way` and the parameters by name."""
-    name = written.get("way", AUTO)
-    return choose_way(question, name, {key: written_value(text) for key, text in written.items() if key != "way"})
+def every_way(question: str) -> list[ChosenWay]:
+    """All ways of a question with their defaults, `auto` first."""
+    return [DEFAULT, *(choose_way(question, way.name) for way in WAYS[question])]

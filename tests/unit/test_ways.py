@@ -8,7 +8,7 @@ import pytest
 
 from dovetail.errors import InputError
 from dovetail.graph.signatures import BloomParameters
-from dovetail.ways import AUTO, WAYS, ChosenWay, choose_way, written_way
+from dovetail.ways import AUTO, WAYS, ChosenWay, choose_way
 
 
 def test_auto_needs_nothing():
@@ -20,12 +20,6 @@ def test_parameters_have_their_defaults():
     assert choose_way("inds", "signatures").parameters == asdict(BloomParameters())
     chosen = choose_way("inds", "signatures", {"bits": 99, "strategy": "ref2deps"})
     assert BloomParameters(**chosen.parameters) == BloomParameters(bits=99, strategy="ref2deps")
-
-
-def test_as_written():
-    assert written_way("inds", {}) == ChosenWay()
-    written = {"way": "signatures", "bits": "99", "vectors": "plain"}
-    assert written_way("inds", written) == choose_way("inds", "signatures", {"bits": 99, "vectors": "plain"})
 
 
 @pytest.mark.parametrize("question", WAYS)

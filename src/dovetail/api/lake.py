@@ -104,6 +104,8 @@ class Lake:
         fast: bool = False,
         copies: bool = False,
         target: str | None = None,
+        way: str = AUTO,
+        settings: Mapping[str, Any] | None = None,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -128,12 +130,16 @@ class Lake:
 
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
+
+        `way` is the algorithm for one column of equal or of similar values, with its `settings`
+        (docs/reference/settings.md); the answer is the same.
         """
         from dovetail.search.planner import search
 
         request = SearchRequest(
-            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies
-        )
+            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies, way,
+            settings or {},
+        )  # fmt: skip
         if target is None:
             hits = search(self.segments, request, *self._search_context)
         else:

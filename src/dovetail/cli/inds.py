@@ -17,13 +17,12 @@ from dovetail.cli.options import (
     spark_options,
     split_index,
     way_option,
-    written_settings,
+    way_settings,
 )
 from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
-from dovetail.ways import written_way
 
 
 @click.command("inds", short_help="Find which columns are included in which.")
@@ -84,7 +83,6 @@ def inds_command(
     if conf and not master:
         raise InputError("--conf needs --master.")
     index, _ = split_index(index, arguments)
-    way = written_way("inds", written_settings(choices))
     # On Spark an interrupt has to stop tasks and free the index first, which may take longer than a second.
     with stops_in_order() if master else long_question() as progress:
         found = Lake(index).inds(
@@ -95,8 +93,7 @@ def inds_command(
             non_unique=non_unique,
             null_equal=null_equal,
             nary=nary or 1,
-            way=way.name,
-            settings=way.parameters,
+            **way_settings(choices),
             master=master,
             conf=conf_of(conf),
             progress=progress,

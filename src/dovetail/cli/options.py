@@ -11,7 +11,7 @@ import click
 from dovetail._objects import is_remote
 from dovetail._storage.marker import is_index
 from dovetail.errors import InputError
-from dovetail.settings import SETTINGS, Settings
+from dovetail.settings import SETTINGS, Settings, written_value
 from dovetail.ways import AUTO, WAYS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -100,6 +100,13 @@ def way_option(*questions: str) -> Callable[[Command], Command]:
         help=f"way=NAME takes this algorithm; the answer is the same. {AUTO} (default) takes the cheapest; {ways}."
         f"{parameters}",
     )  # fmt: skip
+
+
+def way_settings(choices: Sequence[str]) -> dict[str, Any]:
+    """`way` and `settings` as --set gives them; the question checks them."""
+    written = written_settings(choices)
+    way = written.pop("way", AUTO)
+    return {"way": way, "settings": {name: written_value(text) for name, text in written.items()}}
 
 
 def written_settings(choices: Sequence[str], value: str = "VALUE") -> dict[str, str]:
