@@ -42,7 +42,17 @@ WAYS = {
         Way("merge_list", "MergeList-D, all posting lists"),
         Way("probe_set", "ProbeSet-D, all sets of the prefix"),
     ),
-    "semantic": (),
+    "semantic": (
+        Way("vectors", "lists of dimensions or clusters of vectors"),
+        Way(
+            "pexeso",
+            "block and verify as published, then the same",
+            (
+                Setting("pivots", 0, 0, "the paper's |P|; 0: by its cost model", tuple(range(10))),
+                Setting("levels", 0, 0, "of the grids, m; 0: by its cost model", tuple(range(7))),
+            ),
+        ),
+    ),
 }
 """The ways of each question, besides `auto`."""
 

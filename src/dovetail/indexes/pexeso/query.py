@@ -17,11 +17,13 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.embedders.protocol import Sparse
+from dovetail.indexes.pexeso.block_and_verify import ColumnGrid, dense_rows
 from dovetail.indexes.pexeso.core import Space, TextVectors, Vectors, heads_of, radius_of
 from dovetail.indexes.pexeso.format import NAME, PexesoArrays
 from dovetail.indexes.pexeso.kernels import candidates, fill_lists, groups_of_columns, squared_distances
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.ways import ChosenWay
 
 _QUERIES = 1_024  # multiplied with all vectors at a time: 4 KB of products for each vector
 _PAIRS = 1 << 17  # compared in float64 at a time: 256 MB at 256 dimensions
@@ -57,6 +59,7 @@ class PexesoReader:
         self.arrays = PexesoArrays(segment.pack(NAME))
         self.tokens = TokenReader(segment)
         self.space = self.arrays.space
+        self._grids: dict[tuple[int, int], ColumnGrid] = {}
 
     @property
     def texts(self) -> int:
@@ -71,6 +74,44 @@ class PexesoReader:
         similarities, near = matching.similarities(squared, texts.words.relations(rows, words, which))
         tokens = self.arrays.text_tokens[places[near]].astype(np.int64)
         return VectorMatches(rows[near], tokens, similarities[near])
+
+    def joinable(
+        self,
+        texts: TextVectors,
+        weights: Array,
+        matching: Matching,
+        least: int,
+        matched: Array,
+        columns: Array,
+        way: ChosenWay,
+    ) -> Array:
+        """Which of some columns (a mask) may have `least` rows with a match, by PEXESO as published; never too few.
+
+        A query counts as often as its weight says; `matched` are rows of each column that match already.
+        """
+        if not self.texts or not len(weights):
+            return columns
+        radius = radius_of(matching.least_cosine)
+        vectors = texts.vectors
+        dense = dense_rows(vectors, self.arrays.dimension) if isinstance(vectors, Sparse) else vectors
+        grid = self._grid(radius, way.parameters["pivots"], way.parameters["levels"])
+        return grid.joinable(dense, weights, radius, least, matched, columns)[0]
+
+    def _grid(self, radius: float, pivots: int, levels: int) -> ColumnGrid:
+        """Made when it is first asked for, and kept."""
+        if (pivots, levels) not in self._grids:
+            arrays = self.tokens.arrays
+            texts = self.arrays.text_tokens
+            vectors = self.space.sparse(self.tokens.tokens(texts)) if self.arrays.is_sparse else self.arrays.vectors
+            groups = self._group_of
+            lengths = np.diff(arrays.posting_offsets)[groups]
+            offsets = running_sum(lengths)
+            inside = np.arange(offsets[-1]) + np.repeat(arrays.posting_offsets[groups] - offsets[:-1], lengths)
+            columns = offsets, arrays.posting_columns[inside]
+            self._grids[pivots, levels] = ColumnGrid(
+                vectors, self.arrays.dimension, columns, radius, pivots, levels
+            )
+        return self._grids[pivots, levels]
 
     def equal(self, tokens: pa.Array) -> VectorMatches:
         """The tokens that are the same as the queries', where any column of the segment has them."""
