@@ -3,15 +3,16 @@
     python benchmarks/containment/accuracy.py domains --report FILE      generated sets
     python benchmarks/containment/accuracy.py INDEX --report FILE        the columns of a real lake, without numbers
 
-MinHash LSH is the ensemble with one partition; Asymmetric MinHash pads every set to the size of the largest, and is asked
-as one partition of that size. Both and LSH Ensemble with 8, 16 and 32 partitions are datasketch's; ours has the same
-numbers of partitions. Nothing is verified: that is what the index itself gives (Figures 2.7 to 2.9). Then approximate
-top-k by falling thresholds beside exact search, in time and recall (section 3.5.7).
+MinHash LSH is the ensemble with one partition; Asymmetric MinHash pads every set to the size of the largest, and is
+asked as one partition of that size. Both and LSH Ensemble with 8, 16 and 32 partitions are datasketch's; ours has the
+same numbers of partitions. Nothing is verified: that is what the index itself gives (Figures 2.7 to 2.9). Then
+approximate top-k by falling thresholds beside exact search, in time and recall (section 3.5.7).
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -66,7 +67,7 @@ def draw_queries(columns: list[list[str]], each: int, seed: int) -> list[list[st
     """Columns of the lake, as many of each range of sizes."""
     random, sizes = np.random.default_rng([seed, 1]), np.array([len(values) for values in columns])
     found = []
-    for low, high in zip(SIZES, SIZES[1:], strict=False):
+    for low, high in itertools.pairwise(SIZES):
         pool = np.flatnonzero((sizes >= low) & (sizes < high))
         found += [columns[n] for n in random.permutation(pool)[:each]]
     return found
@@ -155,7 +156,7 @@ def accuracy(columns: list[list[str]], queries: list[list[str]], folder: Path) -
     yield "|---|" + "--:|" * len(THRESHOLDS)
     for name, by_threshold in results.items():
         yield f"| {name} | {' | '.join(scored(by_threshold[t], truth[t]) for t in THRESHOLDS)} |"
-    ranges = list(zip(SIZES, SIZES[1:], strict=False))
+    ranges = list(itertools.pairwise(SIZES))
     places = [[n for n, q in enumerate(queries) if low <= len(q) < high] for low, high in ranges]
     yield ""
     yield f"| precision / recall at {AT} | {' | '.join(f'{low:,} to {high:,} values' for low, high in ranges)} |"
@@ -173,7 +174,7 @@ def top(segment: Segment, exact: JosieReader, queries: list[pa.Array]) -> Iterat
     yield "| top k | query values | exact ms | approximate ms | recall |"
     yield "|--:|--:|--:|--:|--:|"
     for k in KS:
-        for low, high in zip(SIZES, SIZES[1:], strict=False):
+        for low, high in itertools.pairwise(SIZES):
             some = [q for q in queries if low <= len(q) < high]
             if not some:
                 continue

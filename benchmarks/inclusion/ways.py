@@ -2,9 +2,9 @@
 
     python benchmarks/inclusion/ways.py INDEX --report FILE
 
-Sections 5.2 to 5.5 of the paper: m, k and p; threads; plain and indexed bit vectors; each filter alone. A time is that of
-signatures and comparisons, or of posting lists and comparisons, over value sets that both share; these and the ranking
-are left out. The least of the repetitions counts. Every way must find the same number of dependencies.
+Sections 5.2 to 5.5 of the paper: m, k and p; threads; plain and indexed bit vectors; each filter alone. A time is that
+of signatures and comparisons, or of posting lists and comparisons, over value sets that both share; these and the
+ranking are left out. The least of the repetitions counts. Every way must find the same number of dependencies.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ def sweep(bench: Bench) -> Iterator[str]:
     yield "| m | k | p | seconds | candidates | MB |"
     yield "|--:|--:|--:|--:|--:|--:|"
     for run, one in (*runs[:SHOWN], *runs[-SHOWN:]):
-        yield f"| {one.bits} | {one.hashes} | {one.passes} | {run.seconds:.2f} | {run.candidates:,} | {run.megabytes:.0f} |"
+        yield (
+            f"| {one.bits} | {one.hashes} | {one.passes} | {run.seconds:.2f} | {run.candidates:,} "
+            f"| {run.megabytes:.0f} |"
+        )
     yield f"Best {SHOWN} and worst {SHOWN} of {len(grid)}; {len(bench.sets):,} sets, {runs[0][0].found:,} pairs."
     assert len({run.found for run, _ in runs}) == 1
 

@@ -1,7 +1,7 @@
 """Ways: algorithms with the same answer, of which a question takes one.
 
-`auto` takes the one that costs least; a name takes that one, so that a paper's own algorithm can be run and timed. A way
-may have parameters, given as settings beside it. Answers do not depend on them.
+`auto` takes the one that costs least; a name takes that one, so that a paper's own algorithm can be run and timed. A
+way may have parameters, given as settings beside it. Answers do not depend on them.
 """
 
 from __future__ import annotations

@@ -380,7 +380,7 @@ class Lake:
         decisions = read_decisions(self._snapshot.store)
         on_spark = spark is not None or bool(master)
         if chosen.name == "signatures" and (nary > 1 or on_spark):
-            raise InputError("The way 'signatures' is for one column in this process; drop `nary`, `spark` and `master`.")
+            raise InputError("The way 'signatures' is for one column, in this process; drop `nary`, `spark`, `master`.")
         if nary > 1:
             if on_spark:
                 raise InputError("`nary` does not run on Spark; drop `spark` and `master`.")

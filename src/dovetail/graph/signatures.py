@@ -66,8 +66,9 @@ class SignatureMatrix:
         Returns the set to continue with, in case `found` became full, and the number of rows.
         """
         sets, referenced = self._sets, self._parameters.strategy == "ref2deps"
+        indexed = self._parameters.vectors == "indexed"
         next_set, filled, looked_at = proposed(
-            self._matrix, first, last, referenced, self._parameters.vectors == "indexed", most, self._allowed, sets.sizes, sets.private,
+            self._matrix, first, last, referenced, indexed, most, self._allowed, sets.sizes, sets.private,
             sets.group_offsets, sets.groups, found,
         )  # fmt: skip
         self.candidates += looked_at

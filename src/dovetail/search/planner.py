@@ -307,7 +307,7 @@ class _Planner:
             return [candidate.hit(self._model) for candidate in self._ranked[:_NEAREST]]
         found = []
         for column in _columns_to_try(self.table) if self.on is None else [self.table.column(self.on)]:
-            matches = engine.top(self.segments, column.tokens, MOST_OVERLAP, 1, self.allowed, way=self.request.chosen_way)
+            matches = engine.top(self.segments, column.tokens, MOST_OVERLAP, 1, self.allowed)
             found += [
                 (-match.overlap / column.size, match.order, match, column)
                 for match in matches

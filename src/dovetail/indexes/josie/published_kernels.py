@@ -75,7 +75,7 @@ def published(
 def _bound(sets: ColumnSets, query: QueryGroups, scratch: Scratch, about: Candidates, i: int, column: int) -> int:
     """Equation 3.6: the most that the column may share."""
     left = int64(sets.token_offsets[column + 1] - sets.token_offsets[column]) - about.position[column]
-    return int64(scratch.counts[column]) + min(int64(query.rest[i]), left)
+    return int64(int64(scratch.counts[column]) + min(int64(query.rest[i]), left))
 
 
 @compiled
@@ -83,7 +83,7 @@ def _set_cost(sets: ColumnSets, costs: JosieCosts, column: int, position: float)
     """S(|X[j:]|) of Equation 3.15: what is left of the set after so many tokens, in groups."""
     tokens = sets.token_offsets[column + 1] - sets.token_offsets[column]
     share = max(0.0, 1.0 - position / tokens)
-    return costs.s0 + costs.s1 * share * (sets.offsets[column + 1] - sets.offsets[column])
+    return float(costs.s0 + costs.s1 * share * (sets.offsets[column + 1] - sets.offsets[column]))
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Kernels of PEXESO as published: blocking of two grids (Algorithm 1), and verification (Algorithm 2, Lemmas 1 to 7)."""
+"""Kernels of PEXESO as published: blocking of two grids (Algorithm 1), verification (Algorithm 2, Lemmas 1 to 7)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _covered(high: Array, cell: int, farthest: Array, row: int, radius: float) -
     nearest = high[cell, 0] + farthest[row, 0]
     for axis in range(1, high.shape[1]):
         nearest = min(nearest, high[cell, axis] + farthest[row, axis])
-    return nearest <= radius - SLACK
+    return bool(nearest <= radius - SLACK)
 
 
 @inlined
@@ -191,4 +191,4 @@ def _squared(one: Array, other: Array) -> float:
         d += (one[k + 3] - other[k + 3]) ** 2
     for k in range(whole, len(one)):
         a += (one[k] - other[k]) ** 2
-    return (a + b) + (c + d)
+    return float((a + b) + (c + d))
