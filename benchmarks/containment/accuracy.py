@@ -85,7 +85,7 @@ def padded(made: MinHash, number: int, random: np.random.Generator) -> MinHash:
         return made
     least = -np.expm1(np.log1p(-random.random(_PERMUTATIONS)) / number) * _LARGEST_HASH
     values = np.minimum(made.hashvalues, least.astype(made.hashvalues.dtype))
-    return MinHash(num_perm=_PERMUTATIONS, hashvalues=values, permutations=made.permutations)
+    return MinHash(num_perm=_PERMUTATIONS, hashvalues=values, permutations=made.permutations, scheme=made.scheme)
 
 
 def by_datasketch(columns: list[list[str]], queries: list[list[str]]) -> Iterator[tuple[str, str, Answers]]:

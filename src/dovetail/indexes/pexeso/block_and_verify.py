@@ -9,7 +9,7 @@ these columns only.
 | HG_Q, HG_SV | `HierarchicalGrid` |
 | I | `Inverted` |
 | match map, mismatch map | `Tally.match`; `left` less what matched |
-| Equations 1 and 2 | `expected_distances` |
+| Equation 1 | `expected_texts` |
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
-from dovetail.indexes.pexeso.grid import HierarchicalGrid, choose_pivots
+from dovetail.indexes.pexeso.grid import DIAMETER, HierarchicalGrid, choose_pivots
 from dovetail.indexes.pexeso.grid_kernels import Inverted, Tally, Targets, block, verify
 from dovetail.indexes.tokens.format import running_sum
 
 _QUERIES = 1_024  # blocked at a time: bounds the pairs in memory
 _PORTION = 1 << 14
-_SAMPLE = 3_000  # texts on which |P| and m are chosen; arbitrary, the answer does not depend on it
+_SAMPLE = 10_000  # texts on which |P| and m are chosen; arbitrary, the answer does not depend on it
 _WORKLOAD = 50  # of them, queries
-_PIVOTS, _LEVELS = (1, 3, 5), (2, 4, 6)  # those of the paper's experiments (Table VI), within what a key holds
+_PIVOTS, _LEVELS = (1, 3, 5), (2, 3, 4, 5, 6)  # up to the best of the paper's Table VI, 5 and 6
+_LEAF = 0.3  # cost of a leaf in blocking, in texts of a cell in verification: 3 and 10 ns, by benchmarks/semantic/glove.py
 _EMPTY = np.empty(0, np.float32)
 
 
@@ -40,7 +41,7 @@ class ColumnGrid:
         """`text_columns` are offsets and columns of each text. Without |P| and m, the cost model chooses them."""
         self._vectors, self._dimension = vectors, dimension
         sample = self._sample()
-        pivots, levels = chosen(sample, radius, pivots, levels)
+        pivots, levels = chosen(sample, self._texts, radius, pivots, levels)
         self.pivots, self.levels = choose_pivots(sample, pivots), levels
         self._grid = HierarchicalGrid(self._mapped(), levels)
         self._inverted = _inverted(self._grid, *text_columns)
@@ -74,6 +75,12 @@ class ColumnGrid:
                 least, tally, verdicts, stamps, first,
             )  # fmt: skip
         return allowed & (tally.match >= least), computed
+
+    def share_left(self, queries: Array, radius: float) -> float:
+        """The share of pairs of a query and a text that Lemma 1 leaves, on a sample of both."""
+        mine = distances(queries[:: max(1, len(queries) // _WORKLOAD)], self.pivots)
+        theirs = self._grid.places[:: max(1, self._texts // _SAMPLE)]
+        return float(np.all(np.abs(mine[:, None] - theirs[None]) <= radius, axis=2).mean())
 
     def _blocked(self, mine: HierarchicalGrid, radius: float) -> tuple[Array, Array, int]:
         """Matching and candidate pairs by query, and the number of leaves: quick browsing comes first."""
@@ -135,24 +142,27 @@ def _inverted(grid: HierarchicalGrid, offsets: Array, columns: Array) -> Inverte
     return Inverted(postings, of_column[begins], np.append(begins, len(order)), of_text[order], grid.places)
 
 
-def expected_distances(places: Array, queries: Array, radius: float, levels: int) -> float:
-    """Equations 1 and 2: at most so many distances for each of these queries, as a share of the places."""
-    side = 1.0 / (2 * places.shape[1] * levels)
-    inside = np.abs(places[None] - queries[:, None]) <= radius + side
-    return float(inside.mean(axis=1).min(axis=1).mean())
+def expected_texts(places: Array, queries: Array, radius: float, levels: int) -> float:
+    """Equation 1 on a sample: the share of texts in the leaf cells that the square of a query covers.
 
-
-def chosen(sample: Array, radius: float, pivots: int = 0, levels: int = 0) -> tuple[int, int]:
-    """|P| and m with the least estimated cost on a sampled workload, unless they are given.
-
-    A visit of a cell is added to the cost: without it, the finest grid would always win.
+    Equation 2 bounds it by the best single pivot, and takes a cell to be 1 / (|P| m) wide where it is 2 / 2^m; it always
+    asked for the coarsest grid here.
     """
+    side = DIAMETER / 2**levels
+    cells = np.floor(places / side)[None]
+    low, high = (np.floor((queries + reach) / side)[:, None] for reach in (-radius, radius))
+    return float(np.all((cells >= low) & (cells <= high), axis=2).mean())
+
+
+def chosen(sample: Array, texts: int, radius: float, pivots: int = 0, levels: int = 0) -> tuple[int, int]:
+    """|P| and m with the least estimated cost for these texts on a sampled workload, unless they are given."""
     tried = []
     every = distances(sample, choose_pivots(sample, pivots or _PIVOTS[-1]))
     for number in (pivots,) if pivots else _PIVOTS:
         places = every[:, :number]
         for depth in (levels,) if levels else _LEVELS:
-            cells = len(np.unique((places / 2.0 * 2**depth).astype(np.int64), axis=0))
-            cost = expected_distances(places, places[:_WORKLOAD], radius, depth) * len(places) + cells
+            leaves = len(np.unique((places / DIAMETER * 2**depth).astype(np.int64), axis=0))
+            queries = places[:: max(1, len(places) // _WORKLOAD)]
+            cost = expected_texts(places, queries, radius, depth) * texts + _LEAF * leaves
             tried.append((cost, number, depth))
     return min(tried)[1:]

@@ -20,7 +20,7 @@ from dovetail.indexes.pexeso.core import Space, TextVectors, texts_among
 from dovetail.indexes.pexeso.kernels import count_columns
 from dovetail.indexes.pexeso.query import VectorMatches
 from dovetail.tables.input_table import InputColumn
-from dovetail.ways import DEFAULT, ChosenWay
+from dovetail.ways import AUTO, DEFAULT, ChosenWay
 
 _PARTS = 4  # into which the values are cut that are asked after the first columns can be dropped
 
@@ -112,7 +112,7 @@ def _in_segment(
     weights = asked.column.counts[asked.texts]
     left = int(weights.sum())
     order = np.argsort(-weights, kind="stable")  # what counts most first: columns drop out sooner
-    if way.name == "pexeso":
+    if way.name == "pexeso" or (way.name == AUTO and k is None):  # the best k need counts of nearly all columns
         allowed = segment.texts.joinable(asked.vectors, weights, matching, least, count.rows, allowed, way)
     alive = allowed
     for part in _parts(order, weights, left - least):
