@@ -27,7 +27,9 @@ _PORTION = 1 << 14
 _SAMPLE = 10_000  # texts on which |P| and m are chosen; arbitrary, the answer does not depend on it
 _WORKLOAD = 50  # of them, queries
 _PIVOTS, _LEVELS = (1, 3, 5), (2, 3, 4, 5, 6)  # up to the best of the paper's Table VI, 5 and 6
-_LEAF = 0.3  # cost of a leaf in blocking, in texts of a cell in verification: 3 and 10 ns, by benchmarks/semantic/glove.py
+_LEAF = (
+    0.3  # cost of a leaf in blocking, in texts of a cell in verification: 3 and 10 ns (benchmarks/semantic/glove.py)
+)
 _EMPTY = np.empty(0, np.float32)
 
 
@@ -145,8 +147,8 @@ def _inverted(grid: HierarchicalGrid, offsets: Array, columns: Array) -> Inverte
 def expected_texts(places: Array, queries: Array, radius: float, levels: int) -> float:
     """Equation 1 on a sample: the share of texts in the leaf cells that the square of a query covers.
 
-    Equation 2 bounds it by the best single pivot, and takes a cell to be 1 / (|P| m) wide where it is 2 / 2^m; it always
-    asked for the coarsest grid here.
+    Equation 2 bounds it by the best single pivot, and takes a cell to be 1 / (|P| m) wide where it is 2 / 2^m; here it
+    always asked for the coarsest grid.
     """
     side = DIAMETER / 2**levels
     cells = np.floor(places / side)[None]

@@ -120,9 +120,7 @@ class PexesoReader:
             offsets = running_sum(lengths)
             inside = np.arange(offsets[-1]) + np.repeat(arrays.posting_offsets[groups] - offsets[:-1], lengths)
             columns = offsets, arrays.posting_columns[inside]
-            self._grids[pivots, levels] = ColumnGrid(
-                vectors, self.arrays.dimension, columns, radius, pivots, levels
-            )
+            self._grids[pivots, levels] = ColumnGrid(vectors, self.arrays.dimension, columns, radius, pivots, levels)
         return self._grids[pivots, levels]
 
     def equal(self, tokens: pa.Array) -> VectorMatches:
