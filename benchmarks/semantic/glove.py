@@ -92,8 +92,8 @@ def columns_of(index: Path, glove: Glove, most: int, least: int, longest: int) -
 class OneSegment:
     """What `similar` needs of a segment: a lake in which every column is a table."""
 
-    def __init__(self, folder: Path, columns: list[list[str]]) -> None:
-        writer, parameters = SegmentWriter(folder / "segments"), VectorParameters.chosen("glove").to_json()
+    def __init__(self, folder: Path, columns: list[list[str]], embedder: str) -> None:
+        writer, parameters = SegmentWriter(folder / "segments"), VectorParameters.chosen(embedder).to_json()
         builders = [TOKENS.builder(folder, 1 << 30), PEXESO.builder(folder, 1 << 30, parameters)]
         for number, values in enumerate(columns):
             for builder in builders:
@@ -120,6 +120,7 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=20, help="values of a column")
     parser.add_argument("--longest", type=int, default=1000, help="values of a column")
     parser.add_argument("--queries", type=int, default=10)
+    parser.add_argument("--embedder", default="glove", help="another one, for the same columns and τ")
     parser.add_argument("--report", type=Path)
     given = parser.parse_args()
     EMBEDDERS["glove"] = Glove
@@ -127,7 +128,7 @@ def main() -> None:
     columns = columns_of(given.index, glove, given.columns, given.least, given.longest)
     asked = [columns[n] for n in np.random.default_rng(7).choice(len(columns), given.queries, replace=False)]
     with tempfile.TemporaryDirectory() as folder:
-        lines = measure(OneSegment(Path(folder), columns), columns, asked)
+        lines = measure(OneSegment(Path(folder), columns, given.embedder), columns, asked)
     text = "\n".join(lines)
     print(text)
     if given.report:
