@@ -35,6 +35,12 @@ def test_overlap(lake, way, options):
     assert as_rows(lake.search(AIRPORTS, way=way, **options)) == expected
 
 
+def test_a_named_way_has_one_answer(lake):
+    (only,) = lake.search_iter(AIRPORTS, on="country", way="josie", settings={"batch": 3})
+    assert only.exact
+    assert as_rows(only) == as_rows(lake.search(AIRPORTS, on="country"))
+
+
 def test_from_the_command(sample_index):
     asked = ("search", AIRPORTS, "--on", "country", "--index", sample_index)
     same = command(*asked).out
