@@ -26,10 +26,10 @@ _QUERIES = 1_024  # blocked at a time: bounds the pairs in memory
 _PORTION = 1 << 14
 _SAMPLE = 10_000  # texts on which |P| and m are chosen; arbitrary, the answer does not depend on it
 _WORKLOAD = 50  # of them, queries
+_FEW_QUERIES, _FEW_TEXTS = 20, 500  # whose pairs show what Lemma 1 leaves, in some 0.3 ms
 _PIVOTS, _LEVELS = (1, 3, 5), (2, 3, 4, 5, 6)  # up to the best of the paper's Table VI, 5 and 6
-_LEAF = (
-    0.3  # cost of a leaf in blocking, in texts of a cell in verification: 3 and 10 ns (benchmarks/semantic/glove.py)
-)
+# Costs by that of a text in verification, 10 ns (benchmarks/semantic/glove.py): of a leaf in blocking, of a distance.
+_LEAF, _DISTANCE = 0.3, 10.0
 _EMPTY = np.empty(0, np.float32)
 
 
@@ -80,9 +80,9 @@ class ColumnGrid:
 
     def share_left(self, queries: Array, radius: float) -> float:
         """The share of pairs of a query and a text that Lemma 1 leaves, on a sample of both."""
-        mine = distances(queries[:: max(1, len(queries) // _WORKLOAD)], self.pivots)
-        theirs = self._grid.places[:: max(1, self._texts // _SAMPLE)]
-        return float(np.all(np.abs(mine[:, None] - theirs[None]) <= radius, axis=2).mean())
+        mine = distances(queries[:: max(1, len(queries) // _FEW_QUERIES)], self.pivots)
+        theirs = self._grid.places[:: max(1, self._texts // _FEW_TEXTS)]
+        return share_left(theirs, mine, radius)
 
     def _blocked(self, mine: HierarchicalGrid, radius: float) -> tuple[Array, Array, int]:
         """Matching and candidate pairs by query, and the number of leaves: quick browsing comes first."""
@@ -144,6 +144,11 @@ def _inverted(grid: HierarchicalGrid, offsets: Array, columns: Array) -> Inverte
     return Inverted(postings, of_column[begins], np.append(begins, len(order)), of_text[order], grid.places)
 
 
+def share_left(places: Array, queries: Array, radius: float) -> float:
+    """The share of pairs that Lemma 1 leaves: their distances are computed."""
+    return float(np.all(np.abs(places[None] - queries[:, None]) <= radius, axis=2).mean())
+
+
 def expected_texts(places: Array, queries: Array, radius: float, levels: int) -> float:
     """Equation 1 on a sample: the share of texts in the leaf cells that the square of a query covers.
 
@@ -165,6 +170,6 @@ def chosen(sample: Array, texts: int, radius: float, pivots: int = 0, levels: in
         for depth in (levels,) if levels else _LEVELS:
             leaves = len(np.unique((places / DIAMETER * 2**depth).astype(np.int64), axis=0))
             queries = places[:: max(1, len(places) // _WORKLOAD)]
-            cost = expected_texts(places, queries, radius, depth) * texts + _LEAF * leaves
-            tried.append((cost, number, depth))
+            read = expected_texts(places, queries, radius, depth) + _DISTANCE * share_left(places, queries, radius)
+            tried.append((read * texts + _LEAF * leaves, number, depth))
     return min(tried)[1:]

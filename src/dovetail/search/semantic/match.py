@@ -112,10 +112,13 @@ def _in_segment(
     weights = asked.column.counts[asked.texts]
     left = int(weights.sum())
     order = np.argsort(-weights, kind="stable")  # what counts most first: columns drop out sooner
+    parts = _parts(order, weights, left - least)
     if way.name == "pexeso" or (way.name == AUTO and k is None):  # the best k need counts of nearly all columns
-        allowed = segment.texts.joinable(asked.vectors, weights, matching, least, count.rows, allowed, way)
+        some = segment.texts.joinable(asked.vectors, weights, matching, least, count.rows, allowed, way)
+        if some is not allowed:
+            allowed, parts = some, [order]  # Lemma 7 has been applied
     alive = allowed
-    for part in _parts(order, weights, left - least):
+    for part in parts:
         near = segment.texts.near(asked.vectors.take(part), matching, alive)
         found.append(VectorMatches(asked.texts[part][near.queries], near.tokens, near.similarities))
         count.add(found[-1])
