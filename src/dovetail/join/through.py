@@ -12,16 +12,18 @@ import numpy as np
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
-from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.keys import THROUGH, JoinKeys
+from dovetail.join.through_sql import Carrier, Crossing
 from dovetail.tables.column_names import Pair
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_table import InputColumn, InputTable, lake_table
 from dovetail.through.bridges import Bridge, Values
 from dovetail.through.lookup import Excluded, Lookup, map_columns, values_of
 from dovetail.through.mapping import ValueMapping
 
 _TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
 _SHOWN = 3  # tables that a sentence names
+_TRIED_CARRIERS = 3  # tables that hold all pairs, over which a query is tried; arbitrary, for time
 
 
 def through_keys(
@@ -63,9 +65,21 @@ def keys_of(mapping: ValueMapping, left: InputColumn, right: InputColumn) -> Joi
     return JoinKeys(one, other, target.size, int(mapping.reversed), origin, likely, likely)
 
 
+def carriers_of(segments: Sequence[OpenSegment], mapping: ValueMapping) -> tuple[Carrier, ...]:
+    """Tables of the lake, or two in a row, that hold all pairs of the mapping."""
+    whole = [bridge for bridge in mapping.tables if bridge.pairs == len(mapping)]
+    return tuple(
+        tuple(
+            Crossing(lake_table(*find_table(segments, step.table, "")), step.left_column, step.right_column)
+            for step in bridge.steps
+        )
+        for bridge in whole[:_TRIED_CARRIERS]
+    )
+
+
 def carried_by(mapping: ValueMapping) -> str:
     """One sentence: which tables of the lake carry the mapping."""
-    names = list(dict.fromkeys(table.table for table in mapping.tables))
+    names = list(dict.fromkeys(bridge.name for bridge in mapping.tables))
     if len(names) == 1:
         return f"{names[0]} holds both columns."
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""

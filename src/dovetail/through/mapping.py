@@ -16,6 +16,7 @@ from dovetail.results import Rows
 from dovetail.through.bridges import Bridge
 from dovetail.through.votes import Votes
 
+THEN = " → "  # between the names of two tables in a row
 _SHOWN = 3  # tables, and other partners, of each pair
 
 
@@ -45,17 +46,36 @@ class ValuePair:
 
 
 @dataclass(frozen=True)
-class BridgeTable:
-    """A table of the lake that carries a mapping, by two of its columns."""
+class BridgeStep:
+    """Two columns of a table of the lake."""
 
     table: str
     left_column: str
     right_column: str
+
+    @property
+    def columns(self) -> str:
+        return f"{self.left_column} = {self.right_column}"
+
+
+@dataclass(frozen=True)
+class BridgeTable(BridgeStep):
+    """A table of the lake that carries a mapping, by two of its columns; or two such tables in a row."""
+
     pairs: int  # of the mapping, that it holds
     weight: float
+    then: BridgeStep | None = None  # the second table, whose left column holds values of the first one's right column
+
+    @property
+    def steps(self) -> tuple[BridgeStep, ...]:
+        return (self, self.then) if self.then else (self,)
+
+    @property
+    def name(self) -> str:
+        return THEN.join(step.table for step in self.steps)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "weight": round(self.weight, 4)}
+        return {**vars(self), "weight": round(self.weight, 4), "then": vars(self.then) if self.then else None}
 
 
 class ValueMapping(Rows[ValuePair]):

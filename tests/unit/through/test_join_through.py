@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 
+import duckdb
 import pandas as pd
 import pytest
 
 import dovetail
 from dovetail.api.lake import Lake
 from dovetail.errors import InputError
+from dovetail.join.request import KINDS
 from support.command import dovetail as command
 from support.pipeline import index, without_spark
 from unit.through.conftest import CAPITALS, PARTS, write
@@ -153,3 +155,44 @@ def test_the_command_line_maps(files, lake_folder):
     assert command(*ask).code == 2
     assert command(*ask, "--example", "Arvania").code == 2
     assert command(*ask, "--example", "x=y", "--example", "v=w").code == 1
+
+
+def run_sql(query):
+    with duckdb.connect() as connection:
+        return connection.sql(query).to_arrow_table()
+
+
+@pytest.mark.parametrize("how", KINDS)
+def test_the_sql_joins_the_bridge_in_between(tmp_path, how):
+    """A table of the lake that spells values differently, repeats rows, has nulls, and knows other partners too."""
+    rows = [(a.upper(), f" {b.lower()} ") for a, b in CAPITALS.items()]
+    known = [*rows, *rows[:3], ("ARVANIA", "elsewhere"), ("NA", "n/a"), ("", ""), ("Gone", "NA")]
+    write(tmp_path / "lake/it's.csv", "of,seat", known)
+    with without_spark():
+        index(tmp_path / "lake", tmp_path / "idx")
+    left = {"country": ["Corvia", "Nowhere", "NA", *CAPITALS, "Corvia", ""], "n": [str(n) for n in range(13)]}
+    right = {"city": [*list(CAPITALS.values())[2:], "Atlantis", "NA", "", "Santa Mira"], "n": list("abcdefghij")}
+    for name, table in (("l.csv", left), ("r.csv", right)):
+        pd.DataFrame(table).to_csv(tmp_path / name, index=False)
+    paths = tmp_path / "l.csv", tmp_path / "r.csv"
+    result = Lake(tmp_path / "idx").join(*paths, by="through", on="country=city", how=how)
+    assert result.matched_left == 8
+    assert "it''s.csv" in result.sql, "not the values one by one"
+    assert run_sql(result.sql).to_pydict() == result.table.to_pydict()
+
+
+@pytest.mark.parametrize(("how", "suffix"), [*((how, "csv") for how in KINDS), ("left", "parquet")])
+def test_the_sql_joins_the_written_mapping_if_several_tables_carry_it(files, lake_folder, how, suffix):
+    ask = ("join", str(files / "left.csv"), str(files / "right.csv"), "--by", "through", "--how", how, "--json")
+    mapping = files / f"mapping.{suffix}"
+    answer = command(*ask, "--index", str(lake_folder / "idx"), "--mapping", str(mapping))
+    assert answer.code == 0, answer
+    query = json.loads(answer.out)["sql"]
+    assert mapping.name in query
+    lake = Lake(lake_folder / "idx")
+    result = lake.join(files / "left.csv", files / "right.csv", by="through", how=how)
+    assert run_sql(query).to_pydict() == result.table.to_pydict()
+    assert result.sql_over(mapping) == query
+    if how == "inner":
+        shown = command(*ask[:-1], "--index", str(lake_folder / "idx"), "--mapping", str(mapping), "--explain")
+        assert query in shown.out
