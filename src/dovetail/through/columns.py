@@ -1,0 +1,62 @@
+"""Which columns of two tables the lake relates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dovetail._deadline import Deadline
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.tables.column_names import Pair
+from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.through.bridges import Bridge, Values
+from dovetail.through.lookup import Excluded, Lookup, values_of
+
+_TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
+
+
+def is_of(segments: Sequence[OpenSegment], *tables: str | None) -> Excluded:
+    """Whether a bridge is one of these tables of the lake."""
+
+    def excluded(bridge: Bridge) -> bool:
+        return segments[bridge.place.segment].names[bridge.place.table] in tables
+
+    return excluded
+
+
+def likely_columns(
+    segments: Sequence[OpenSegment],
+    left: InputTable,
+    right: InputTable,
+    deadline: Deadline,
+    texts_alone: bool,
+    excluded: Excluded,
+) -> Pair | None:
+    """The pair of columns of which the lake relates the greatest share of a sample of the values."""
+    best, found = 0.0, None
+    for mine in left.columns:
+        for theirs in right.columns:
+            texts = mine.is_text + theirs.is_text
+            if deadline.is_over or texts < 1 + texts_alone:
+                continue
+            share = _related(segments, _sample(mine), _sample(theirs), excluded)
+            if share > best:
+                best, found = share, (mine.name, theirs.name)
+    return found
+
+
+def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded) -> float:
+    lookup = Lookup(segments, left, right)
+    bridges = lookup.bridges(excluded, by_spelling=False)
+    if not bridges:
+        return 0.0
+    votes = lookup.votes(bridges)
+    likely = votes.probability[votes.likely]
+    return float(likely.sum()) / len(right if votes.reversed else left)
+
+
+def _sample(column: InputColumn) -> Values:
+    values = values_of(column)
+    step = -(-len(values) // _TRIED) or 1
+    return Values(values.tokens.take(np.arange(len(values))[::step]), values.is_text)
