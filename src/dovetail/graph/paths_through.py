@@ -53,8 +53,8 @@ class ThroughStep:
         ]
         if best.pairs < len(self.mapping):
             lines.append(
-                f"this query has the {best.pairs:,} pairs of {best.name}; for all: dovetail join {self.table} {self.to} "
-                f"--on {self.column}={self.to_column} --by through --mapping FILE --explain"
+                f"this query has the {best.pairs:,} pairs of {best.name}; for all: dovetail join {self.table} "
+                f"{self.to} --on {self.column}={self.to_column} --by through --mapping FILE --explain"
             )
         return lines
 
