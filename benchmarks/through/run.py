@@ -196,7 +196,7 @@ def measure(title: str, all_cases: list[Case], lake: dovetail.Lake, meaning: Mea
             found = case.written(votes.left[votes.likely], votes.right[votes.likely]) if votes else set()
             by_weight[weight].append(Score.of(found, truth))
         voting._UNKNOWN = shipped
-        equal = Lookup(lake.segments, values_of(case.left), values_of(case.right)).bridges(excluded, False)
+        equal = Lookup(lake.segments, values_of(case.left), values_of(case.right)).bridges(excluded, equal_alone=True)
         scores["plain voting"].append(Score.of(case.written(*plain_votes(equal)), truth))
         scores["spelling, most similar"].append(Score.of(by_spelling(case), truth))
         if meaning:

@@ -155,7 +155,7 @@ class _Join:
         """The join of texts through tables of the lake, if there is one that is likely, and more so than its rival."""
         if self.segments is None or rival >= CERTAIN or self._deadline.is_over:
             return None
-        found = through_keys(self.segments, self.left, self.right, None, self._deadline, texts_alone=True)
+        found = through_keys(self.segments, self.left, self.right, None, self._deadline, unasked=True)
         if found is None or not found[2] or self.decisions.rejects(*_columns([found[0]])) is not None:
             return None
         pair, keys, mapping = found

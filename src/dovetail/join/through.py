@@ -31,15 +31,14 @@ def through_keys(
     right: InputTable,
     on: Pair | None,
     deadline: Deadline,
-    texts_alone: bool = False,
+    unasked: bool = False,
 ) -> tuple[Pair, JoinKeys, ValueMapping] | None:
     """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both.
 
-    `texts_alone`: both columns must hold texts. Small numbers occur beside anything. The two tables carry no join of
-    their own: that would be one on other columns.
+    `unasked`: nobody named the method. The two tables carry no join of their own: that would be one on other columns.
     """
     is_own = is_of(segments, left.id, right.id)
-    pair = on or likely_columns(segments, left, right, deadline, texts_alone, is_own)
+    pair = on or likely_columns(segments, left, right, deadline, unasked, is_own)
     if pair is None:
         return None
     mine, theirs = left.column(pair[0]), right.column(pair[1])

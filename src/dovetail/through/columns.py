@@ -30,25 +30,33 @@ def likely_columns(
     left: InputTable,
     right: InputTable,
     deadline: Deadline,
-    texts_alone: bool,
+    unasked: bool,
     excluded: Excluded,
 ) -> Pair | None:
-    """The pair of columns of which the lake relates the greatest share of a sample of the values."""
-    best, found = 0.0, None
-    for mine in left.columns:
-        for theirs in right.columns:
-            texts = mine.is_text + theirs.is_text
-            if deadline.is_over or texts < 1 + texts_alone:
-                continue
-            share = _related(segments, _sample(mine), _sample(theirs), excluded)
+    """The pair of columns of which the lake relates the greatest share of a sample of the values.
+
+    `unasked`: both columns must hold texts, since small numbers occur beside anything. Otherwise one must, and pairs
+    that only similar values or two tables in a row relate are looked for if there are no others.
+    """
+    pairs = [(a, b) for a in left.columns for b in right.columns if a.is_text + b.is_text >= 1 + unasked]
+    for equal_alone in (True,) if unasked else (True, False):
+        best, found = 0.0, None
+        for mine, theirs in pairs:
+            if deadline.is_over:
+                break
+            share = _related(segments, _sample(mine), _sample(theirs), excluded, equal_alone)
             if share > best:
                 best, found = share, (mine.name, theirs.name)
-    return found
+        if found is not None:
+            return found
+    return None
 
 
-def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded) -> float:
+def _related(
+    segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded, equal_alone: bool
+) -> float:
     lookup = Lookup(segments, left, right)
-    bridges = lookup.bridges(excluded, by_spelling=False)
+    bridges = lookup.bridges(excluded, equal_alone)
     if not bridges:
         return 0.0
     votes = lookup.votes(bridges)

@@ -23,6 +23,7 @@ from dovetail.through.bridges import (
     read_bridge,
     text_columns,
 )  # fmt: skip
+from dovetail.through.chains import find_chains
 from dovetail.through.mapping import ValueMapping, mapping_of
 from dovetail.through.series import SeriesNames, series_of
 from dovetail.through.spelling import places_by_words, spelled
@@ -32,6 +33,8 @@ MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half
 MOST_SPELLED = 20  # bridges by equal values whose other values are compared by similarity; arbitrary, for time
 MOST_TEXTS = 300_000  # that are compared by similarity, of mine and of columns together; arbitrary: a few seconds
 OF_MINE = 5  # as many texts of a column take the time of one of mine, which is compared with several candidates
+CHAIN = 0.5  # how far two tables in a row are trusted, compared with one; benchmarks/through has other values
+TOO_MANY = 0.5  # values without a partner, by share: from there on two bridges in a row are looked for
 ANSWERED = 0.5  # probability of a partner by equal values from which on no other spelling is looked for
 
 Excluded = Callable[[Bridge], bool]
@@ -49,14 +52,28 @@ class Lookup:
         self._texts = [text_columns(segment) for segment in segments]
         self._series = SeriesNames(segments)
 
-    def bridges(self, excluded: Excluded | None = None, by_spelling: bool = True) -> list[Bridge]:
-        """Those that hold equal values of both sides, then those that hold similar values of one."""
+    def bridges(self, excluded: Excluded | None = None, equal_alone: bool = False) -> list[Bridge]:
+        """Those that hold equal values of both sides; where these answer too little, also those that hold similar
+        values of one side, and two in a row."""
         places = self.likeliest(find_bridges(self.segments, *self.sides, self._least))
-        found = [self.read(place, False) for place in places]
-        if excluded is not None:
-            found = [bridge for bridge in found if not excluded(bridge)]
-        found = [bridge for bridge in found if len(bridge)]
-        return self._with_spelled(found, places, excluded) if by_spelling else found
+        read = [self.read(place, False) for place in places]
+        left_out = {bridge.place.at for bridge in read if excluded and excluded(bridge)}
+        found = [bridge for bridge in read if len(bridge) and bridge.place.at not in left_out]
+        if equal_alone:
+            return found
+        found = self._with_spelled(found, places, excluded)
+        return found + self._chains(found, excluded, left_out)
+
+    def _chains(self, found: list[Bridge], excluded: Excluded | None, left_out: set[tuple[int, int]]) -> list[Bridge]:
+        """Two bridges in a row, if those so far leave many values without a likely partner."""
+        wanted = self._unanswered(found)
+        if min(each.mean() if len(each) else 0.0 for each in wanted) < TOO_MANY:
+            return []
+
+        def usable(place: BridgePlace) -> bool:
+            return place.at not in left_out and not (excluded and excluded(Bridge.empty(place)))
+
+        return find_chains(self.segments, self.sides, wanted, usable)
 
     def _with_spelled(self, found: list[Bridge], places: list[BridgePlace], excluded: Excluded | None) -> list[Bridge]:
         """With what similar spelling adds for values that have no likely partner yet."""
@@ -91,10 +108,11 @@ class Lookup:
     def votes(
         self, bridges: Sequence[Bridge], trust: Array | None = None, directions: Sequence[bool] = (False, True)
     ) -> Votes:
-        names = [self._series.name(bridge.place) for bridge in bridges]
-        numeric = np.array([not all(self._is_text(bridge.place)) for bridge in bridges])
+        names = [self._series.names(bridge) for bridge in bridges]
+        numeric = np.array([not self._is_text(bridge) for bridge in bridges])
         sizes = len(self.sides[0]), len(self.sides[1])
-        return count_votes(bridges, series_of(names, bridges, sizes[1]), numeric, sizes, trust, directions)
+        trusted = np.where([bridge.then is not None for bridge in bridges], CHAIN, 1.0) * (1.0 if trust is None else trust)
+        return count_votes(bridges, series_of(names, bridges, sizes[1]), numeric, sizes, trusted, directions)
 
     def likeliest(self, places: list[BridgePlace]) -> list[BridgePlace]:
         """The bridges whose columns are most similar to the two sides, as sets."""
@@ -108,8 +126,8 @@ class Lookup:
 
         return sorted(places, key=similarity, reverse=True)[:MOST_READ]
 
-    def _is_text(self, place: BridgePlace) -> list[bool]:
-        return [bool(self._texts[place.segment][column]) for column in place.columns]
+    def _is_text(self, bridge: Bridge) -> bool:
+        return all(self._texts[place.segment][column] for place in bridge.places for column in place.columns)
 
     def read(self, place: BridgePlace, by_spelling: bool = False) -> Bridge:
         return read_bridge(

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.results import Rows
-from dovetail.through.bridges import Bridge
+from dovetail.through.bridges import Bridge, BridgePlace
 from dovetail.through.votes import Votes
 
 THEN = " → "  # between the names of two tables in a row
@@ -128,7 +128,7 @@ def mapping_of(
     carried: Counter[int] = Counter()
     for number in np.argsort(-votes.weights, kind="stable").tolist():
         bridge = bridges[number]
-        name = segments[bridge.place.segment].names[bridge.place.table]
+        name = THEN.join(segments[place.segment].names[place.table] for place in bridge.places)
         for key in np.intersect1d(bridge.left * width + bridge.right, likely).tolist():
             supporters[rank[key]][name] = None
             carried[number] += 1
@@ -156,9 +156,13 @@ def _alternatives(votes: Votes, left: Sequence[str], right: Sequence[str]) -> di
 
 
 def _table(segments: Sequence[OpenSegment], bridge: Bridge, pairs: int, weight: float) -> BridgeTable:
-    segment = segments[bridge.place.segment]
-    names = [segment.catalog.column(column).column for column in bridge.place.columns]
-    return BridgeTable(segment.names[bridge.place.table], names[0], names[1], pairs, weight)
+    first, *second = (_step(segments[place.segment], place) for place in bridge.places)
+    return BridgeTable(*first, pairs, weight, BridgeStep(*second[0]) if second else None)
+
+
+def _step(segment: OpenSegment, place: BridgePlace) -> tuple[str, str, str]:
+    left, right = (segment.catalog.column(column).column for column in place.columns)
+    return segment.names[place.table], left, right
 
 
 def _few(tables: Sequence[str]) -> str:
