@@ -38,12 +38,8 @@ def _bridge_lines(mapping: ValueMapping, explain: bool) -> Iterator[str]:
     for table in mapping.tables[: None if explain else _TABLES]:
         steps = ", then ".join(f"{step.table}, {step.columns}" for step in table.steps)
         yield f"  {steps}: {table.pairs:,} of {len(mapping):,} pairs, weight {table.weight:.2f}"
-    disputed = sorted((pair for pair in mapping if pair.alternatives), key=lambda pair: pair.probability)
-    for pair in disputed[: None if explain else _DISPUTED]:
-        value, partner, probability = pair.alternatives[0]
-        yield f"Least certain: {pair.value} = {pair.partner} ({pair.probability:.0%}), or {value} = {partner}" + (
-            f" ({probability:.0%})"
-        )
+    for pair in mapping.disputed[: None if explain else _DISPUTED]:
+        yield f"Least certain: {pair.value} = {pair.partner} ({pair.probability:.0%}), or {pair.contradictions[0]}"
 
 
 def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:

@@ -19,7 +19,7 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.tables.input_table import InputTable
 from dovetail.through.columns import is_of, likely_columns
 from dovetail.through.likelihood import LIKELY, how_likely
-from dovetail.through.lookup import map_columns
+from dovetail.through.lookup import Effort, map_columns
 from dovetail.through.mapping import BridgeTable, ValueMapping
 
 SECONDS = 10.0  # to choose among the columns of both tables; that of `join`
@@ -64,16 +64,9 @@ class ThroughStep:
 
     def sql(self, number: int) -> list[str]:
         here, there, bridge = f"t{number}", f"t{number + 1}", f"b{number}"
-        steps = self._best.steps
-        names = [f"{bridge}_{place}" for place in range(len(steps))]
-        one, other = compared(names[0], steps[0].left_column, True), compared(names[-1], steps[-1].right_column, True)
-        joined = f"{quoted(steps[0].table)} AS {names[0]}"
-        for place in range(1, len(steps)):
-            before = compared(names[place - 1], steps[place - 1].right_column, True)
-            after = compared(names[place], steps[place].left_column, True)
-            joined += f" JOIN {quoted(steps[place].table)} AS {names[place]} ON {before} = {after}"
+        one, other = (compared("b", name, True) for name in (self._best.left_column, self._best.right_column))
         return [
-            f"JOIN (SELECT DISTINCT {one} AS one, {other} AS other FROM {joined}) AS {bridge} "
+            f"JOIN (SELECT DISTINCT {one} AS one, {other} AS other FROM {quoted(self._best.table)} AS b) AS {bridge} "
             f"ON {compared(here, self.column, True)} = {bridge}.one",
             f"JOIN {quoted(self.to)} AS {there} ON {compared(there, self.to_column, True)} = {bridge}.other",
         ]
@@ -99,7 +92,7 @@ def path_through(
     pair = likely_columns(segments, start, end, Deadline(SECONDS), True, excluded)
     if pair is None or decisions.rejects((pair[0],), (pair[1],)) is not None:
         return None
-    mapping = map_columns(segments, start.column(pair[0]), end.column(pair[1]), excluded)
+    mapping = map_columns(segments, start.column(pair[0]), end.column(pair[1]), excluded, Effort.SPELLED)
     likely = how_likely(mapping) if mapping else 0.0
     if likely < LIKELY:
         return None

@@ -64,7 +64,7 @@ def join_hit(
         result = execute(left, right, keys, asked, hit.by, columns, first)
         return replace(result, why="The search found similar values.")
     if isinstance(hit, ThroughHit):
-        found = through_keys(segments, left, right, hit.pairs[0], Deadline(request.seconds))
+        found = through_keys(segments, left, right, hit.pairs[0], Deadline(request.seconds), unasked=True)
         assert found is not None  # the columns are named
         result = execute(left, right, found[1], asked, hit.by, columns, first)
         mapping = found[2]

@@ -290,6 +290,7 @@ class JoinResult:
             "transformed": self.transformed,
             "programs": programs,
             "bridges": [] if self.mapping is None else self.mapping.tables.to_dicts(),
+            "disputed": [] if self.mapping is None else [pair.to_dict() for pair in self.mapping.disputed],
             "key": key.words if key else None,
             "sql": self.sql,
             "order": list(self.order),

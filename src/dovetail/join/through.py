@@ -18,7 +18,7 @@ from dovetail.join.through_sql import Carrier, Crossing
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_table import InputColumn, InputTable, lake_table
 from dovetail.through.columns import is_of, likely_columns
-from dovetail.through.lookup import map_columns
+from dovetail.through.lookup import Effort, map_columns
 from dovetail.through.mapping import ValueMapping
 
 _SHOWN = 3  # tables that a sentence names
@@ -35,14 +35,15 @@ def through_keys(
 ) -> tuple[Pair, JoinKeys, ValueMapping] | None:
     """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both.
 
-    `unasked`: nobody named the method. The two tables carry no join of their own: that would be one on other columns.
+    `unasked`: nobody named the method, or the search has shown what joins; values must be equal or similar to those of
+    one table. The two tables carry no join of their own: that would be one on other columns.
     """
     is_own = is_of(segments, left.id, right.id)
     pair = on or likely_columns(segments, left, right, deadline, unasked, is_own)
     if pair is None:
         return None
     mine, theirs = left.column(pair[0]), right.column(pair[1])
-    mapping = map_columns(segments, mine, theirs, is_own)
+    mapping = map_columns(segments, mine, theirs, is_own, Effort.SPELLED if unasked else Effort.ALL)
     return pair, keys_of(mapping, mine, theirs), mapping
 
 

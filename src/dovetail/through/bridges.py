@@ -28,6 +28,7 @@ class Values:
 
     tokens: pa.LargeStringArray
     is_text: bool = True  # words rather than numbers and codes: they may be spelled differently
+    is_code: bool = False  # codes rather than numbers: they may be written by another rule
 
     _numbers: dict[OpenSegment, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)
 

@@ -4,9 +4,9 @@ A *hop* leads from a value of one side to what is beside it in a table, the *mid
 chain. Its vote for a pair is the probability that a walk from one value ends at the other: from each value to any of
 those beside it, all equally likely. So the votes of both tables multiply, and what has many partners says little.
 
-What is found is exact, but not all is looked for (`find_chains`): near hops are from the columns that hold most values of
-a side to columns of texts beside them; far hops are from columns that hold most of what these lead to, to values of the
-other side. Of all pairs of these, the chains vote on which most walks end at a value of the other side.
+What is found is exact, but not all is looked for (`find_chains`): near hops are from the columns that hold most values
+of a side to columns of texts beside them; far hops are from columns that hold most of what these lead to, to values of
+the other side. Of all pairs of these, the chains vote on which most walks end at a value of the other side.
 """
 
 from __future__ import annotations
@@ -132,9 +132,7 @@ class _Chains:
         tokens = self.sides[side].tokens.filter(pa.array(self.wanted[side]))
         found: list[tuple[float, BridgePlace]] = []
         for number, segment in enumerate(self.segments):
-            best = segment.josie.search(
-                tokens, _ASKED * MOST_CARRIERS, LEAST_WALKS, segment.alive[segment.table_of]
-            )
+            best = segment.josie.search(tokens, _ASKED * MOST_CARRIERS, LEAST_WALKS, segment.alive[segment.table_of])
             sizes = segment.tokens.set_sizes()
             for column, held in zip(best.columns.tolist(), best.overlaps.tolist(), strict=True):
                 place = BridgePlace(number, int(segment.table_of[column]), (column, column), (held, held))
@@ -170,7 +168,8 @@ class _Chains:
         """Pairs of hops, with the share of walks that end at wanted values, in the better direction; the best first."""
         if not firsts or not seconds:
             return []
-        shared = np.intersect1d(*(np.concatenate([hop.middle for hop in hops]) for hops in (firsts, seconds)))
+        here, there = (np.concatenate([hop.middle for hop in hops]) for hops in (firsts, seconds))
+        shared = np.intersect1d(here, there)
         forth = _by_middle(firsts, shared, False) @ _by_middle(seconds, shared, True).T
         back = _by_middle(firsts, shared, True) @ _by_middle(seconds, shared, False).T
         share = np.maximum(forth / self.wanted[0].sum(), back / self.wanted[1].sum())

@@ -11,7 +11,7 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_table import InputColumn, InputTable
 from dovetail.through.bridges import Bridge, Values
-from dovetail.through.lookup import Excluded, Lookup, values_of
+from dovetail.through.lookup import Effort, Excluded, Lookup, values_of
 
 _TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
 
@@ -36,15 +36,15 @@ def likely_columns(
     """The pair of columns of which the lake relates the greatest share of a sample of the values.
 
     `unasked`: both columns must hold texts, since small numbers occur beside anything. Otherwise one must, and pairs
-    that only similar values or two tables in a row relate are looked for if there are no others.
+    that only greater effort relates are looked for if there are no others.
     """
     pairs = [(a, b) for a in left.columns for b in right.columns if a.is_text + b.is_text >= 1 + unasked]
-    for equal_alone in (True,) if unasked else (True, False):
+    for effort in (Effort.EQUAL,) if unasked else (Effort.EQUAL, Effort.ALL):
         best, found = 0.0, None
         for mine, theirs in pairs:
             if deadline.is_over:
                 break
-            share = _related(segments, _sample(mine), _sample(theirs), excluded, equal_alone)
+            share = _related(segments, _sample(mine), _sample(theirs), excluded, effort)
             if share > best:
                 best, found = share, (mine.name, theirs.name)
         if found is not None:
@@ -52,11 +52,9 @@ def likely_columns(
     return None
 
 
-def _related(
-    segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded, equal_alone: bool
-) -> float:
+def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded, effort: Effort) -> float:
     lookup = Lookup(segments, left, right)
-    bridges = lookup.bridges(excluded, equal_alone)
+    bridges = lookup.bridges(excluded, effort)
     if not bridges:
         return 0.0
     votes = lookup.votes(bridges)
@@ -67,4 +65,4 @@ def _related(
 def _sample(column: InputColumn) -> Values:
     values = values_of(column)
     step = -(-len(values) // _TRIED) or 1
-    return Values(values.tokens.take(np.arange(len(values))[::step]), values.is_text)
+    return Values(values.tokens.take(np.arange(len(values))[::step]), values.is_text, values.is_code)

@@ -7,9 +7,11 @@ one row of a crawl of the web; DataXFormer asks which tables answer an example. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 
 import numpy as np
 
+from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.tables.input_table import InputColumn
@@ -27,6 +29,9 @@ from dovetail.through.chains import find_chains
 from dovetail.through.mapping import ValueMapping, mapping_of
 from dovetail.through.series import SeriesNames, series_of
 from dovetail.through.spelling import places_by_words, spelled
+from dovetail.through.transformed import LEAST_MADE, transformed
+from dovetail.through.transformed import MOST_COLUMNS as MOST_LEARNED
+from dovetail.through.transformed import SECONDS as LEARNING
 from dovetail.through.votes import Votes, count_votes
 
 MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half of all tables
@@ -38,6 +43,14 @@ TOO_MANY = 0.5  # values without a partner, by share: from there on two bridges 
 ANSWERED = 0.5  # probability of a partner by equal values from which on no other spelling is looked for
 
 Excluded = Callable[[Bridge], bool]
+
+
+class Effort(IntEnum):
+    """How values reach a bridge."""
+
+    EQUAL = 0
+    SPELLED = 1  # or similar
+    ALL = 2  # or transformed, or by two bridges in a row
 
 
 class Lookup:
@@ -52,22 +65,23 @@ class Lookup:
         self._texts = [text_columns(segment) for segment in segments]
         self._series = SeriesNames(segments)
 
-    def bridges(self, excluded: Excluded | None = None, equal_alone: bool = False) -> list[Bridge]:
-        """Those that hold equal values of both sides; where these answer too little, also those that hold similar
-        values of one side, and two in a row."""
+    def bridges(self, excluded: Excluded | None = None, effort: Effort = Effort.ALL) -> list[Bridge]:
+        """Those that hold equal values of both sides; where these answer too little, others by more effort."""
         places = self.likeliest(find_bridges(self.segments, *self.sides, self._least))
         read = [self.read(place, False) for place in places]
         left_out = {bridge.place.at for bridge in read if excluded and excluded(bridge)}
         found = [bridge for bridge in read if len(bridge) and bridge.place.at not in left_out]
-        if equal_alone:
-            return found
-        found = self._with_spelled(found, places, excluded)
-        return found + self._chains(found, excluded, left_out)
+        if effort >= Effort.SPELLED:
+            found = self._with_spelled(found, places, excluded)
+        if effort >= Effort.ALL:
+            found = self._with_transformed(found, places, excluded)
+            found += self._chains(found, excluded, left_out)
+        return found
 
     def _chains(self, found: list[Bridge], excluded: Excluded | None, left_out: set[tuple[int, int]]) -> list[Bridge]:
         """Two bridges in a row, if those so far leave many values without a likely partner."""
         wanted = self._unanswered(found)
-        if min(each.mean() if len(each) else 0.0 for each in wanted) < TOO_MANY:
+        if _least_share(wanted) < TOO_MANY:
             return []
 
         def usable(place: BridgePlace) -> bool:
@@ -83,12 +97,36 @@ class Lookup:
         found.sort(key=lambda bridge: -_clarity(bridge))
         found[:MOST_SPELLED] = [self.read(bridge.place, True) for bridge in found[:MOST_SPELLED]]
         for side in (0, 1):
-            more = places_by_words(
-                self.segments, self.sides[side], self._wanted[side], self.sides[1 - side], side, places, self._least
-            )
+            more = self._worded(side, self._wanted, places) if self.sides[side].is_text else []
             read = [self.read(place, True) for place in more]
             found += [b for b in read if len(b) >= self._least and (excluded is None or not excluded(b))]
         return found
+
+    def _worded(self, side: int, wanted: tuple[Array, Array], known: list[BridgePlace]) -> list[BridgePlace]:
+        return places_by_words(
+            self.segments, self.sides[side], wanted[side], self.sides[1 - side], side, known, self._least
+        )
+
+    def _with_transformed(
+        self, found: list[Bridge], places: list[BridgePlace], excluded: Excluded | None
+    ) -> list[Bridge]:
+        """With those that hold what a learned program makes of values, if many have no likely partner yet."""
+        wanted = self._unanswered(found)
+        if _least_share(wanted) < TOO_MANY:
+            return found
+        by_place = {bridge.place: bridge for bridge in found}
+        deadline = Deadline(LEARNING)
+        for side in (0, 1):
+            values = self.sides[side]
+            for place in self._worded(side, wanted, places)[:MOST_LEARNED] if values.is_text or values.is_code else ():
+                if deadline.is_over:
+                    break
+                segment, equal = self.segments[place.segment], [self._side(place, each, False) for each in (0, 1)]
+                equal[side] = transformed(segment, place.columns[side], values, wanted[side], equal[side], deadline)
+                bridge = read_bridge(segment, place, *equal)
+                if len(bridge) >= LEAST_MADE and not (excluded and excluded(bridge)):
+                    by_place[place] = bridge
+        return list(by_place.values())
 
     def _unanswered(self, bridges: Sequence[Bridge]) -> tuple[Array, Array]:
         """Which values of either side equal values leave without a likely partner.
@@ -111,7 +149,7 @@ class Lookup:
         names = [self._series.names(bridge) for bridge in bridges]
         numeric = np.array([not self._is_text(bridge) for bridge in bridges])
         sizes = len(self.sides[0]), len(self.sides[1])
-        trusted = np.where([bridge.then is not None for bridge in bridges], CHAIN, 1.0) * (1.0 if trust is None else trust)
+        trusted = np.array([CHAIN if bridge.then else 1.0 for bridge in bridges]) * (1.0 if trust is None else trust)
         return count_votes(bridges, series_of(names, bridges, sizes[1]), numeric, sizes, trusted, directions)
 
     def likeliest(self, places: list[BridgePlace]) -> list[BridgePlace]:
@@ -156,7 +194,12 @@ class Lookup:
 
 
 def values_of(column: InputColumn) -> Values:
-    return Values(column.tokens, column.is_text and not column.has_codes)
+    is_code = column.is_text and column.has_codes
+    return Values(column.tokens, column.is_text and not is_code, is_code)
+
+
+def _least_share(wanted: tuple[Array, Array]) -> float:
+    return min(float(each.mean()) if len(each) else 0.0 for each in wanted)
 
 
 def _clarity(bridge: Bridge) -> float:
@@ -166,11 +209,15 @@ def _clarity(bridge: Bridge) -> float:
 
 
 def map_columns(
-    segments: Sequence[OpenSegment], left: InputColumn, right: InputColumn, excluded: Excluded | None = None
+    segments: Sequence[OpenSegment],
+    left: InputColumn,
+    right: InputColumn,
+    excluded: Excluded | None = None,
+    effort: Effort = Effort.ALL,
 ) -> ValueMapping:
     """The likely pairs of the values of two columns; none if no table of the lake holds both."""
     lookup = Lookup(segments, values_of(left), values_of(right))
-    bridges = lookup.bridges(excluded)
+    bridges = lookup.bridges(excluded, effort)
     if not bridges:
         return ValueMapping()
     return mapping_of(segments, bridges, lookup.votes(bridges), left.written.to_pylist(), right.written.to_pylist())

@@ -31,6 +31,11 @@ class ValuePair:
     tables: tuple[str, ...]  # all that say so, those with most weight first
     alternatives: tuple[tuple[str, str, float], ...] = ()  # pairs that contradict it, with their probability
 
+    @property
+    def contradictions(self) -> list[str]:
+        """The pairs that contradict it, each as a text."""
+        return [f"{value} = {partner} ({probability:.0%})" for value, partner, probability in self.alternatives]
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "value": self.value,
@@ -96,8 +101,13 @@ class ValueMapping(Rows[ValuePair]):
         self.tables = Rows(tables)
         self.reversed = reversed
 
+    @property
+    def disputed(self) -> list[ValuePair]:
+        """The pairs that some tables contradict, the least certain first."""
+        return sorted((pair for pair in self if pair.alternatives), key=lambda pair: pair.probability)
+
     def to_arrow(self) -> pa.Table:
-        """value, partner, support, probability and tables: the mapping as a table of its own."""
+        """value, partner, support, probability, tables and what contradicts: the mapping as a table of its own."""
         return pa.table(
             {
                 "value": pa.array([pair.value for pair in self], pa.string()),
@@ -105,6 +115,7 @@ class ValueMapping(Rows[ValuePair]):
                 "support": pa.array([round(pair.support, 4) for pair in self], pa.float64()),
                 "probability": pa.array([round(pair.probability, 4) for pair in self], pa.float64()),
                 "tables": pa.array(["; ".join(pair.tables) for pair in self], pa.string()),
+                "alternatives": pa.array(["; ".join(pair.contradictions) for pair in self], pa.string()),
             }
         )
 

@@ -61,7 +61,7 @@ def places_by_words(
 
     `side` is that of the values (0: left); `known` places are left out. Of one series, the first few are enough.
     """
-    if not values.is_text or not wanted.any() or len(others) < least:
+    if not wanted.any() or len(others) < least:
         return []
     keys = np.unique(keys_of(values.tokens.filter(pa.array(wanted)))[0])
     alive = [segment.alive[segment.table_of] for segment in segments]

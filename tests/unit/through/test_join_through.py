@@ -93,6 +93,21 @@ def test_the_many_may_be_on_either_side(lake):
         assert dict(found) == PARTS
 
 
+def test_one_to_many_from_the_command_line(tmp_path, lake_folder):
+    write(tmp_path / "parts.csv", "part,n", [("North", 1), ("South", 2)])
+    write(tmp_path / "countries.csv", "country,m", [(country, n) for n, country in enumerate(PARTS)])
+    index, files = str(lake_folder / "idx"), [str(tmp_path / f"{name}.csv") for name in ("parts", "countries")]
+    asked = command("join", *files, "--by", "through", "--index", index, "--mapping", str(tmp_path / "m.csv"), "--csv")
+    rows = list(csv.DictReader(asked.out.splitlines()))
+    assert {row["country"]: row["part"] for row in rows} == PARTS
+    with (tmp_path / "m.csv").open(encoding="utf-8", newline="") as file:
+        assert {(row["value"], row["partner"]) for row in csv.DictReader(file)} == {(b, a) for a, b in PARTS.items()}
+    mapped = command("map", files[0], "part", "--to", files[1], "--to-column", "country", "--index", index, "--json")
+    assert {(pair["value"], pair["partner"]) for pair in json.loads(mapped.out)["pairs"]} == {
+        (part, country) for country, part in PARTS.items()
+    }
+
+
 def test_nothing_joins_if_no_table_relates_the_values(lake):
     result = lake.join({"a": ["x", "y", "z"]}, {"b": ["red", "green"]}, by="through")
     assert result.rows == 0
@@ -109,7 +124,7 @@ def test_what_cannot_be_asked(lake):
 def test_map_to_a_column_or_by_examples(lake):
     found = lake.map(list(CAPITALS), to=list(CAPITALS.values()))
     assert {pair.value: pair.partner for pair in found} == CAPITALS
-    assert found.to_pandas().columns.tolist() == ["value", "partner", "support", "probability", "tables"]
+    assert found.to_pandas().columns.tolist() == ["value", "partner", "support", "probability", "tables", "alternatives"]
     assert "Port Sable" in repr(found)
     by_examples = lake.map(LEFT, to={"Arvania": "Port Sable", "Corvia": "Santa Mira"}, column="country")
     assert {pair.value: pair.partner for pair in by_examples}["Hestia"] == "nordmark"
@@ -136,6 +151,13 @@ def test_the_command_line_joins_and_writes_the_mapping(files, lake_folder):
         rows = list(csv.DictReader(file))
     assert {row["value"]: row["partner"] for row in rows} == CAPITALS
     assert all(0.5 < float(row["probability"]) <= 1 and row["tables"] for row in rows)
+    assert any("Dorland = Santa Mira (" in row["alternatives"] for row in rows)
+    assert "Least certain: " in answer.out
+    disputed = json.loads(command(*ask, "--json").out)["disputed"]
+    assert ("Dorland", "Santa Mira") in {
+        (other["value"], other["partner"]) for pair in disputed for other in pair["alternatives"]
+    }
+    assert [pair["probability"] for pair in disputed] == sorted(pair["probability"] for pair in disputed)
     refused = command("join", str(files / "left.csv"), str(files / "right.csv"), "--mapping", str(files / "m.csv"))
     assert refused.code == 2
     assert "--mapping needs --by through" in refused.err
@@ -151,7 +173,7 @@ def test_the_command_line_maps(files, lake_folder):
     answer = command(*ask, "--to", str(files / "right.csv"), "--to-column", "city", "-o", str(files / "out.csv"))
     assert answer.code == 0, answer
     assert answer.out.startswith("8 values of 8, by ")
-    assert (files / "out.csv").read_text(encoding="utf-8").startswith("value,partner,support,probability,tables\n")
+    assert (files / "out.csv").read_text(encoding="utf-8").startswith("value,partner,support,probability,tables,alternatives\n")
     assert command(*ask).code == 2
     assert command(*ask, "--example", "Arvania").code == 2
     assert command(*ask, "--example", "x=y", "--example", "v=w").code == 1
