@@ -102,8 +102,9 @@ def test_one_to_many_from_the_command_line(tmp_path, lake_folder):
     assert {row["country"]: row["part"] for row in rows} == PARTS
     with (tmp_path / "m.csv").open(encoding="utf-8", newline="") as file:
         assert {(row["value"], row["partner"]) for row in csv.DictReader(file)} == {(b, a) for a, b in PARTS.items()}
-    mapped = command("map", files[0], "part", "--to", files[1], "--to-column", "country", "--index", index, "--json")
-    assert {(pair["value"], pair["partner"]) for pair in json.loads(mapped.out)["pairs"]} == {
+    ask = ("map", files[0], "part", "--to", files[1], "--to-column", "country", "--index", index)
+    assert command(*ask).out.startswith("2 values of 2 in 8 pairs, by 1 table.")
+    assert {(pair["value"], pair["partner"]) for pair in json.loads(command(*ask, "--json").out)["pairs"]} == {
         (part, country) for country, part in PARTS.items()
     }
 
@@ -124,7 +125,8 @@ def test_what_cannot_be_asked(lake):
 def test_map_to_a_column_or_by_examples(lake):
     found = lake.map(list(CAPITALS), to=list(CAPITALS.values()))
     assert {pair.value: pair.partner for pair in found} == CAPITALS
-    assert found.to_pandas().columns.tolist() == ["value", "partner", "support", "probability", "tables", "alternatives"]
+    names = ["value", "partner", "support", "probability", "tables", "alternatives"]
+    assert found.to_pandas().columns.tolist() == names
     assert "Port Sable" in repr(found)
     by_examples = lake.map(LEFT, to={"Arvania": "Port Sable", "Corvia": "Santa Mira"}, column="country")
     assert {pair.value: pair.partner for pair in by_examples}["Hestia"] == "nordmark"
@@ -173,7 +175,8 @@ def test_the_command_line_maps(files, lake_folder):
     answer = command(*ask, "--to", str(files / "right.csv"), "--to-column", "city", "-o", str(files / "out.csv"))
     assert answer.code == 0, answer
     assert answer.out.startswith("8 values of 8, by ")
-    assert (files / "out.csv").read_text(encoding="utf-8").startswith("value,partner,support,probability,tables,alternatives\n")
+    written = (files / "out.csv").read_text(encoding="utf-8")
+    assert written.startswith("value,partner,support,probability,tables,alternatives\n")
     assert command(*ask).code == 2
     assert command(*ask, "--example", "Arvania").code == 2
     assert command(*ask, "--example", "x=y", "--example", "v=w").code == 1
