@@ -41,8 +41,8 @@ def path_command(
         print_json(found.to_dicts())
     elif not found:
         click.echo(
-            f"No path of likely foreign keys leads from {start} to {end} in {hops} joins, and no tables of the lake "
-            f"relate their texts. "
+            f"No path of likely foreign keys leads from {start} to {end} in {hops} joins. Nor do other tables relate "
+            f"their texts. "
             f"Try --hops {hops + 1}, or --min-score {max(0.0, min_score - 0.2):.1f} for unlikely ones."
         )
     else:
