@@ -73,7 +73,7 @@ class Lookup:
         found = [bridge for bridge in read if len(bridge) and bridge.place.at not in left_out]
         if effort >= Effort.SPELLED:
             found = self._with_spelled(found, places, excluded)
-        if effort >= Effort.ALL:
+        if effort >= Effort.ALL and _least_share(self._wanted) >= TOO_MANY:
             found = self._with_transformed(found, places, excluded)
             found += self._chains(found, excluded, left_out)
         return found
