@@ -38,8 +38,8 @@ MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half
 MOST_SPELLED = 20  # bridges by equal values whose other values are compared by similarity; arbitrary, for time
 MOST_TEXTS = 300_000  # that are compared by similarity, of mine and of columns together; arbitrary: a few seconds
 OF_MINE = 5  # as many texts of a column take the time of one of mine, which is compared with several candidates
-CHAIN = 0.5  # how far two tables in a row are trusted, compared with one; benchmarks/through has other values
-TOO_MANY = 0.5  # values without a partner, by share: from there on two bridges in a row are looked for
+CHAIN = 0.5  # how far two tables in a row are trusted, compared with one; other values: docs/benchmarks.md
+TOO_MANY = 0.5  # values without a partner, by share: from there on programs and two bridges in a row are tried
 ANSWERED = 0.5  # probability of a partner by equal values from which on no other spelling is looked for
 
 Excluded = Callable[[Bridge], bool]
