@@ -73,14 +73,16 @@ class Lookup:
         found = [bridge for bridge in read if len(bridge) and bridge.place.at not in left_out]
         if effort >= Effort.SPELLED:
             found = self._with_spelled(found, places, excluded)
-        if effort >= Effort.ALL and _least_share(self._wanted) >= TOO_MANY:
-            found = self._with_transformed(found, places, excluded)
-            found += self._chains(found, excluded, left_out)
+        if effort >= Effort.ALL and _least_share(wanted := self._unanswered(found)) >= TOO_MANY:
+            if self._add_transformed(found, wanted, places, excluded):
+                wanted = self._unanswered(found)
+            found += self._chains(wanted, excluded, left_out)
         return found
 
-    def _chains(self, found: list[Bridge], excluded: Excluded | None, left_out: set[tuple[int, int]]) -> list[Bridge]:
-        """Two bridges in a row, if those so far leave many values without a likely partner."""
-        wanted = self._unanswered(found)
+    def _chains(
+        self, wanted: tuple[Array, Array], excluded: Excluded | None, left_out: set[tuple[int, int]]
+    ) -> list[Bridge]:
+        """Two bridges in a row, if many values have no likely partner."""
         if _least_share(wanted) < TOO_MANY:
             return []
 
@@ -107,14 +109,15 @@ class Lookup:
             self.segments, self.sides[side], wanted[side], self.sides[1 - side], side, known, self._least
         )
 
-    def _with_transformed(
-        self, found: list[Bridge], places: list[BridgePlace], excluded: Excluded | None
-    ) -> list[Bridge]:
-        """With those that hold what a learned program makes of values, if many have no likely partner yet."""
-        wanted = self._unanswered(found)
-        if _least_share(wanted) < TOO_MANY:
-            return found
-        by_place = {bridge.place: bridge for bridge in found}
+    def _add_transformed(
+        self,
+        found: list[Bridge],
+        wanted: tuple[Array, Array],
+        places: list[BridgePlace],
+        excluded: Excluded | None,
+    ) -> bool:
+        """Add those that hold what a learned program makes of wanted values; says whether there are any."""
+        more: dict[BridgePlace, Bridge] = {}
         deadline = Deadline(LEARNING)
         for side in (0, 1):
             values = self.sides[side]
@@ -125,8 +128,9 @@ class Lookup:
                 equal[side] = transformed(segment, place.columns[side], values, wanted[side], equal[side], deadline)
                 bridge = read_bridge(segment, place, *equal)
                 if len(bridge) >= LEAST_MADE and not (excluded and excluded(bridge)):
-                    by_place[place] = bridge
-        return list(by_place.values())
+                    more[place] = bridge
+        found[:] = [bridge for bridge in found if bridge.place not in more] + list(more.values())
+        return bool(more)
 
     def _unanswered(self, bridges: Sequence[Bridge]) -> tuple[Array, Array]:
         """Which values of either side equal values leave without a likely partner.
