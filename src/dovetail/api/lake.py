@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dovetail.graph.foreign_keys import ForeignKeys
     from dovetail.graph.inclusion_dependencies import InclusionDependencies
     from dovetail.graph.join_graph import JoinGraph
+    from dovetail.graph.join_paths import JoinPath
     from dovetail.graph.lake_columns import LakeColumns
     from dovetail.graph.lake_keys import LakeKeys
     from dovetail.graph.nary_dependencies import NaryDependencies
@@ -423,6 +424,32 @@ class Lake:
         from dovetail.graph.join_graph import join_graph
 
         return join_graph(self.foreign_keys(min_score, progress=progress))
+
+    def paths(
+        self,
+        start: str,
+        end: str,
+        hops: int = 3,
+        k: int = 5,
+        *,
+        min_score: float | None = None,
+        progress: Progress | None = None,
+    ) -> Rows[JoinPath]:
+        """The `k` best ways to join one table of the lake with another, over at most `hops` joins, best first.
+
+        The joins are likely foreign keys. If none leads from one table to the other directly, columns of texts of both
+        may also be joined through other tables, as with `lake.join(start, end, by="through")`.
+        """
+        from dovetail.graph.paths_through import path_through
+
+        tables = [lake_table(*find_table(self.segments, name, "The index has no table")) for name in (start, end)]
+        found = self.graph(min_score, progress=progress).paths(start, end, hops, k)
+        if any(len(path.steps) == 1 for path in found):
+            return found
+        through = path_through(self.segments, tables[0], tables[1], self._decided.between(start, end))
+        if through is None or through.score < (0.0 if min_score is None else min_score):
+            return found
+        return Rows(sorted([*found, through], key=lambda path: -path.score)[:k])
 
     @cached_property
     def _columns(self) -> LakeColumns:

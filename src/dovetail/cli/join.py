@@ -154,9 +154,9 @@ def join_command(
             print_rows(joined.table, as_lines)
             return found
         if as_json:
-            print_json({**joined.report, "output": str(output) if output else None})
+            print_json({**joined.report, "sql": _sql(joined, mapping), "output": str(output) if output else None})
             return found
-        click.echo("\n".join(report_lines(joined, explain)))
+        click.echo("\n".join(report_lines(joined, explain, _sql(joined, mapping) if explain else None)))
         if output:
             click.echo(f"Written: {output}")
         elif not (pairs or mapping or explain) and joined.rows:
@@ -171,6 +171,11 @@ def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> Jo
     from dovetail.api.lake import Lake
 
     return Lake(index).join(*tables, **options)
+
+
+def _sql(joined: JoinResult, mapping: Path | None) -> str | None:
+    """Over the mapping if it was written, and if that gives the same rows."""
+    return (joined.sql_over(mapping) if mapping and joined.mapping else None) or joined.sql
 
 
 def _pair(written: str | None) -> tuple[str, str] | None:

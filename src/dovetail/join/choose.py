@@ -23,7 +23,7 @@ from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, tran
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
-from dovetail.join.through import carried_by, through_keys
+from dovetail.join.through import carried_by, carriers_of, through_keys
 from dovetail.similar.columns import choose_columns, directed_way, together
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
@@ -155,7 +155,7 @@ class _Join:
         """The join of texts through tables of the lake, if there is one that is likely, and more so than its rival."""
         if self.segments is None or rival >= CERTAIN or self._deadline.is_over:
             return None
-        found = through_keys(self.segments, self.left, self.right, None, self._deadline, texts_alone=True)
+        found = through_keys(self.segments, self.left, self.right, None, self._deadline, unasked=True)
         if found is None or not found[2] or self.decisions.rejects(*_columns([found[0]])) is not None:
             return None
         pair, keys, mapping = found
@@ -164,7 +164,8 @@ class _Join:
             return None
         result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
         why = f"{carried_by(mapping)} Likely right: {likely:.0%}."
-        return replace(result, why=why, mapping=mapping, probability=likely)
+        carriers = carriers_of(self.segments, mapping)
+        return replace(result, why=why, mapping=mapping, carriers=carriers, probability=likely)
 
     def _why_nothing(self, choice: Choice) -> str:
         """Why nothing joins; and what was left out because a person rejected it."""
@@ -271,7 +272,7 @@ class _Join:
             return self._nothing("through", "No tables of the lake relate values of both.")
         pair, keys, mapping = found
         result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
-        return replace(result, why=carried_by(mapping), mapping=mapping)
+        return replace(result, why=carried_by(mapping), mapping=mapping, carriers=carriers_of(self.segments, mapping))
 
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
