@@ -12,6 +12,7 @@ import dovetail
 from dovetail._spark import session as sessions
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.errors import BuildFailed, InputError
+from dovetail.join.request import JoinRequest
 from dovetail.join.spark import join_on_spark
 from dovetail.pipeline.probe import check_workers
 from support.contents import contents_of
@@ -143,11 +144,11 @@ class TestSessionOfTheUser:
 
     def test_join(self, spark, lake, tmp_path):
         files = lake / "t1.csv", lake / "t2.csv"
-        joined = join_on_spark(*files, "name", "inner", tmp_path / "o.parquet", SparkRequest(spark))
+        joined = join_on_spark(*files, JoinRequest("name"), tmp_path / "o.parquet", SparkRequest(spark))
         assert joined.rows == dovetail.join(*files, on="name").rows > 0
         (lake / "t2.csv").write_text("name,ID\nn1,2\n")
         with pytest.raises(InputError, match=r"set spark\.sql\.caseSensitive"):
-            join_on_spark(*files, "name", "inner", tmp_path / "p.parquet", SparkRequest(spark))
+            join_on_spark(*files, JoinRequest("name"), tmp_path / "p.parquet", SparkRequest(spark))
 
     @pytest.mark.parametrize("more", [{"master": "local[1]"}, {"conf": {"spark.a": "b"}}])
     def test_its_master_and_settings_are_not_changed(self, lake, tmp_path, more):
