@@ -233,9 +233,8 @@ def test_what_the_command_line_says_where_there_is_little(sample_index, tmp_path
     assert run([*command, "--on", "flag", "--fast", "--tables", "science/none.csv"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "The sketches found nothing.",
-        "The exact answer:",
         "No table of the lake matches science/none.csv.",
+        "The exact answer is the same.",
     ]
     assert run([*command, "--on", "year", "--threshold", "0.999", "--tables", "geo/*"]) == 1
     assert capsys.readouterr().out.endswith("Try a lower --threshold.\n")

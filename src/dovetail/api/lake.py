@@ -161,19 +161,26 @@ class Lake:
         return ranked_for(self.segments, mine, target, found, request.most)
 
     def search_iter(
-        self, data: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+        self,
+        data: Any,
+        on: str | Sequence[str] | None = None,
+        k: int | None = None,
+        *,
+        when_long: bool = False,
+        **options: Any,
     ) -> Iterator[Hits]:
         """The answers of `lake.search` as they come: first an approximate one, from sketches, then the exact one.
 
         The options are those of `lake.search`. Each answer is a list of hits, best first; `hits.exact` says which it
         is. In the exact one, `hits.changes` marks each hit as new, moved or the same, and names those that are gone;
         `hits.recall` is the share of its hits that the approximate answer had. Where sketches do not answer (several
-        columns, `by="transform"`, `by="semantic"`), there is only the exact answer.
+        columns, `by="transform"`, `by="semantic"`), there is only the exact answer. With `when_long`, the approximate
+        answer comes only where so many columns hold the values that the exact one takes a while.
         """
         from dovetail.search.stages import search_stages
 
         request = _request(data, on, k, options)
-        for hits in search_stages(self.segments, request, *self._search_context):
+        for hits in search_stages(self.segments, request, *self._search_context, when_long):
             yield hits.of(Source(self._join_hit, data))
 
     def search_many(
