@@ -34,7 +34,7 @@ from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table, only_column, open_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from dovetail._spark.session import SparkRequest
     from dovetail.api.spark import SparkLake
@@ -185,14 +185,20 @@ class Lake:
 
     def search_many(
         self, queries: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
-    ) -> Answers:
+    ) -> Answers | DataFrame:
         """The answers of `lake.search` to many tables, which share the work.
 
         `queries` is a folder, a list of what `lake.search` takes, or a dict of these by name. The options are those of
         `lake.search`. Returns an answer for each, in their order, with `query`, `hits` and `error`; `to_arrow()` and
         `to_pandas()` make one table of all, with a row for each hit.
+
+        With a Spark DataFrame that names files or tables of the lake in a column `query`, the answer is a DataFrame of
+        its session with a row for each hit, as `lake.to_spark(spark).search_many(queries)` gives.
         """
         from dovetail.search.many import Answers
+
+        if hasattr(queries, "mapInArrow"):
+            return self.to_spark(queries.sparkSession).search_many(queries, on=on, k=k, **options)
 
         return Answers(self.search_each(queries, on, k, **options))
 
@@ -207,8 +213,8 @@ class Lake:
             yield answer.of(Source(self._join_hit, named[answer.query]))
 
     def to_spark(self, spark: SparkSession) -> SparkLake:
-        """The lake in a Spark session: `tables`, `columns`, `dependencies`, `foreign_keys` and `candidate_keys` are
-        DataFrames, `create_views()` makes temporary views of them, and `search_many()` searches with many tables.
+        """The lake in a Spark session: `tables`, `columns`, `dependencies`, `foreign_keys`, `candidate_keys` and `hits`
+        are DataFrames, `create_views()` makes temporary views of them, and `search_many()` searches with many tables.
         """
         from dovetail.api.spark import SparkLake
 
