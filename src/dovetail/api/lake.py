@@ -389,14 +389,14 @@ class Lake:
             else:
                 from dovetail.graph.nary_on_spark import nary_on_spark
 
-                overlaps = nary_on_spark(self._snapshot, self._columns, together, request)
+                overlaps = nary_on_spark(self._snapshot, self._columns, together, request, progress or silent)
             return NaryDependencies(self._columns, overlaps, decisions)
         finder = find_inclusions(self._columns, query, progress or silent)
         if request is None:
             return InclusionDependencies(finder, None, decisions)
         from dovetail.graph.inclusion_on_spark import inclusions_on_spark
 
-        runs = inclusions_on_spark(self._snapshot, self._columns, query, request, decisions)
+        runs = inclusions_on_spark(self._snapshot, self._columns, query, request, decisions, progress or silent)
         return InclusionDependencies(finder, runs, decisions)
 
     def foreign_keys(

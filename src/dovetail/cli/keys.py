@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def keys_command(
     index, rest = split_index(index, arguments, ["[GLOB]"])
     pattern = rest[0] if rest else None
     # On Spark an interrupt has to stop tasks first, which may take longer than a second.
-    with stops_in_order() if master else long_question() as progress:
+    with stops_in_order() if master else nullcontext(), long_question() as progress:
         lake = Lake(index)
         if pattern and not lake.tables(pattern):
             click.echo(f"No table of {index} matches {pattern!r}.{wider(pattern, lake.tables)}", err=True)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot
 from dovetail._storage.store import Store, open_store
 from dovetail.catalog.decisions import Decision
@@ -35,12 +36,13 @@ def inclusions_on_spark(
     query: InclusionQuery,
     spark: SparkRequest,
     decisions: Sequence[Decision] = (),
+    progress: Progress = silent,
 ) -> list[SortedRun]:
     """The sorted runs of all dependencies of a snapshot, without those that a person rejected."""
     if not snapshot.segments:
         return []
     decided = [decision.to_json() for decision in decisions]
-    with spark_question(snapshot, columns, spark) as question:
+    with spark_question(snapshot, columns, spark, progress) as question:
         tasks = question.set_tasks("all", query, question.merge_values(query))
         described = [task | {"decisions": decided} for task in tasks]
         answers = question.run(find_including, described, "compare sets of values")

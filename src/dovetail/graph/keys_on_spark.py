@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot
 from dovetail._types import Array
 from dovetail.graph.composite_keys import (
@@ -39,10 +40,14 @@ if TYPE_CHECKING:
 
 
 def keys_on_spark(
-    snapshot: Snapshot, columns: LakeColumns, known: Mapping[Pairing, TupleOverlap], spark: SparkRequest
+    snapshot: Snapshot,
+    columns: LakeColumns,
+    known: Mapping[Pairing, TupleOverlap],
+    spark: SparkRequest,
+    progress: Progress = silent,
 ) -> LakeKeys:
     """The keys of a snapshot with a segment; combinations of columns that are `known` are not compared again."""
-    with spark_question(snapshot, columns, spark) as question:
+    with spark_question(snapshot, columns, spark, progress) as question:
         groups = question.merge_values(FOREIGN_KEY_QUERY)
         natural = _natural_keys(question)
         tasks = question.set_tasks("targets", FOREIGN_KEY_QUERY, groups)

@@ -69,7 +69,7 @@ def lake_keys(
     else:
         from dovetail.graph.keys_on_spark import keys_on_spark
 
-        found = keys_on_spark(snapshot, columns, known, spark)
+        found = keys_on_spark(snapshot, columns, known, spark, progress)
     place.save(found, columns)
     return found
 

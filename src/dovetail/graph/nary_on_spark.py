@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot
 from dovetail._storage.store import open_store
 from dovetail._types import Array
@@ -39,12 +40,12 @@ _PAIR = np.dtype((np.uint32, 2))  # a dependent and a referenced column
 
 
 def nary_on_spark(
-    snapshot: Snapshot, columns: LakeColumns, query: NaryQuery, spark: SparkRequest
+    snapshot: Snapshot, columns: LakeColumns, query: NaryQuery, spark: SparkRequest, progress: Progress = silent
 ) -> dict[Pairing, TupleOverlap]:
     """All dependencies of several columns of a snapshot."""
     if not snapshot.segments:
         return {}
-    with spark_question(snapshot, columns, spark) as question:
+    with spark_question(snapshot, columns, spark, progress) as question:
         tasks = question.set_tasks("parts", query.of_parts, question.merge_values(query.of_parts))
         dealt = [task | {"parts": question.tasks} for task in tasks]
         bounds = question.run(find_pairs, dealt, "compare sets of values")

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot, open_segment
 from dovetail._storage.segment import SegmentRef
 from dovetail._storage.store import Store, open_store
@@ -46,7 +47,9 @@ _SEGMENTS = "segments.json"
 
 
 @contextlib.contextmanager
-def spark_question(snapshot: Snapshot, columns: LakeColumns, spark: SparkRequest) -> Iterator[SparkQuestion]:
+def spark_question(
+    snapshot: Snapshot, columns: LakeColumns, spark: SparkRequest, progress: Progress = silent
+) -> Iterator[SparkQuestion]:
     """Ask on Spark about the columns of a snapshot, which has a segment at least."""
     from dovetail._spark.session import spark_session
     from dovetail.pipeline import probe
@@ -56,7 +59,7 @@ def spark_question(snapshot: Snapshot, columns: LakeColumns, spark: SparkRequest
         slots = probe.check_workers(engine, witnesses)
         columns.save(folder)
         folder.put(_SEGMENTS, json.dumps([ref.to_json() for ref in snapshot.manifest.segments]).encode())
-        yield SparkQuestion(snapshot, columns, folder, engine, witnesses, _TASKS * slots)
+        yield SparkQuestion(snapshot, columns, folder, engine, witnesses, _TASKS * slots, progress)
 
 
 class SparkQuestion:
@@ -70,12 +73,14 @@ class SparkQuestion:
         engine: SparkEngine,
         witnesses: list[Witness],
         tasks: int,
+        progress: Progress,
     ) -> None:
         self.columns, self.folder, self.tasks = columns, folder, tasks
-        self._snapshot, self._engine, self._witnesses = snapshot, engine, witnesses
+        self._snapshot, self._engine, self._witnesses, self._progress = snapshot, engine, witnesses, progress
 
     def run(self, work: Callable[[Task], Any], tasks: Sequence[Task], description: str) -> list[Any]:
         """The answers of the tasks, which are given what `columns_of` needs. Raises where one has none."""
+        from dovetail._spark.progress import watch_tasks
         from dovetail.pipeline.tasks import run_tasks
 
         if not tasks:
@@ -83,7 +88,8 @@ class SparkQuestion:
         place = self.folder.sub(work.__name__)
         common = {"folder": self.folder.absolute, "index": self._snapshot.store.absolute}
         described = [common | task | {"number": number} for number, task in enumerate(tasks)]
-        answers = run_tasks(self._engine, place, work, described, description, self._witnesses)
+        with watch_tasks(self._engine, description, self._progress):
+            answers = run_tasks(self._engine, place, work, described, description, self._witnesses)
         for answer in answers:
             if isinstance(answer, dict):
                 raise BuildFailed(f"Spark cannot {description}: {json.dumps(answer)}.")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 import dovetail
 from dovetail._spark import session as sessions
+from dovetail._spark.progress import watch_tasks
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.errors import BuildFailed, InputError
 from dovetail.join.request import JoinRequest
@@ -17,6 +19,19 @@ from dovetail.join.spark import join_on_spark
 from dovetail.pipeline.probe import check_workers
 from support.contents import contents_of
 from support.pipeline import without_spark
+
+
+def seen_of(engine):
+    """The progress of a job of four tasks that take a while."""
+    seen: list[tuple[str, int, int]] = []
+
+    def slow(batches):
+        time.sleep(0.4)
+        yield from batches
+
+    with watch_tasks(engine, "counting", lambda *reported: seen.append(reported)):
+        engine.session.range(0, 4, 1, 4).mapInArrow(slow, "id bigint").count()
+    return seen
 
 
 def test_a_session_leaves_the_environment_as_it_was(monkeypatch):
@@ -30,6 +45,9 @@ def test_a_session_leaves_the_environment_as_it_was(monkeypatch):
         assert engine.session.range(3).count() == 3
         assert engine.session.conf.get("spark.app.name") == "mine"
         assert engine.session.sparkContext.uiWebUrl is None, "no pages for a laptop"
+        seen = seen_of(engine)
+        assert {stage for stage, _, _ in seen} == {"counting"}
+        assert any(total >= 4 > done for _, done, total in seen)
     after = {name: value for name, value in os.environ.items() if not name.startswith("SPARK_")}
     assert after == {name: value for name, value in before.items() if not name.startswith("SPARK_")}
     assert engine.session._jsc.sc().isStopped()
