@@ -203,7 +203,7 @@ def test_nothing_is_explained(lake):
 def test_command_line(sample_index, tmp_path, capsys):
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert set(answer) == {"query", "by", "question", "exact", "seconds", "note", "hits"}
+    assert set(answer) == {"query", "by", "question", "exact", "seconds", "note", "hits", "to_append"}
     assert {"rank", "table", "columns", "score", "overlap", "containment", "exact"} <= set(answer["hits"][0])
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--explain", "1"]) == 0
     assert "227" in capsys.readouterr().out

@@ -145,7 +145,7 @@ class Lake:
         """What every search takes besides its request."""
         from dovetail.union.join_or_union import with_unions
 
-        return self._decided, self._search_columns, partial(with_unions, self.segments)
+        return self._decided, self._search_columns, partial(with_unions, self._search_columns)
 
     def _ranked_for(self, target: str, request: SearchRequest) -> Hits:
         """Hits by what their columns add to predicting a column of mine."""

@@ -167,7 +167,7 @@ def search_command(
         else:
             _show(hits)
             _say_next(hits, query, folder)
-    return 0 if hits else 1
+    return 0 if hits or hits.to_append else 1
 
 
 def _explain(hit: Hit, as_json: bool) -> None:
@@ -186,8 +186,10 @@ def _show(hits: Hits) -> None:
 
 def _say_next(hits: Hits, query: str, index: str) -> None:
     """What to do next, and what to know of the answer."""
-    if hits:
-        note(_next(query, index, hits[0]))
+    if hits.append_sentence:
+        note(hits.append_sentence)
+    if hits or hits.to_append:
+        note(f"Try:  {shlex.join(_next(hits, query, index))}")
     elif hint := _hint(hits):
         click.echo(hint)
     if hits.note:
@@ -206,7 +208,7 @@ def _print_answers(answers: Iterator[Hits], query: str, index: str) -> int:
         last = hits
     assert last is not None  # every search has an answer
     _say_next(last, query, index)
-    return 0 if last else 1
+    return 0 if last or last.to_append else 1
 
 
 def _awaited(answers: Iterator[Hits]) -> Hits | None:
@@ -226,15 +228,19 @@ def _chosen(hits: Hits, rank: int) -> Hit:
     return hits[rank - 1]
 
 
-def _next(query: str, index: str, hit: Hit) -> str:
-    """The command that joins the best hit, ready to paste."""
+def _next(hits: Hits, query: str, index: str) -> list[str]:
+    """The command that joins the best hit, or appends it, ready to paste."""
+    if not hits or hits[0].rather == "union":
+        table = hits[0].table if hits else hits.to_append[0].table
+        return ["dovetail", "union", query, table, "--index", str(index), "-o", "appended.parquet"]
+    hit = hits[0]
     theirs = hit.columns * len(hit.on) if len(hit.columns) == 1 else hit.columns
     on = ",".join(f"{mine}={other}" for mine, other in zip(hit.on, theirs, strict=True))
     method = [] if hit.by == "equal" else ["--by", hit.by]
     if isinstance(hit, SemanticHit):
         method += ["--min-similarity", f"{hit.min_similarity:g}"]
     command = ["dovetail", "join", query, hit.table, "--index", str(index), "--on", on, *method]
-    return f"Try:  {shlex.join([*command, '-o', 'joined.parquet'])}"
+    return [*command, "-o", "joined.parquet"]
 
 
 def _hint(hits: Hits) -> str:
