@@ -98,16 +98,16 @@ def join_on_spark(
     if output.exists():
         raise InputError(f"{output} already exists; Spark writes a new folder.")
     inputs = [file_input(data) for data in (left, right)]
-    with spark_session(spark) as engine, engine.job(f"join {left} with {right}"):
+    with spark_session(spark) as engine:
         join = _Join(engine, _all_inputs(engine, inputs, (left, right)), request, segments)
         kept = [side.rows.persist(StorageLevel.DISK_ONLY) for side in join.sides]
         try:
-            method = join.method()
-            frames = join.keyed(method)
-            counts = _counts(frames)
-            sizes, matched, pairs = counts[:2], counts[2:4], counts[4]
-            check_size(pairs, sizes, matched, request, condition_of(method.columns))
-            _write(join.joined(frames), output)
+            with engine.job(f"join {left} with {right}"):
+                method = join.method()
+                frames = join.keyed(method)
+                counts = _counts(frames)
+                check_size(counts[4], counts[:2], counts[2:4], request, condition_of(method.columns))
+                _write(join.joined(frames), output)
         finally:
             for frame in kept:
                 frame.unpersist()
@@ -126,9 +126,10 @@ def join_frames(
     read here; the join itself is lazy, as Spark's are.
     """
     inputs = [file_input(data) for data in (left, right)]
-    with spark_session(spark) as engine, engine.job("see the keys of a join"):
+    with spark_session(spark) as engine:
         join = _Join(engine, _all_inputs(engine, inputs, (left, right)), request, segments)
-        return join.joined(join.keyed(join.method()))
+        with engine.job("see the keys of a join"):
+            return join.joined(join.keyed(join.method()))
 
 
 def _all_inputs(engine: SparkEngine, inputs: Sequence[Input | None], names: Sequence[Any]) -> list[Input]:
