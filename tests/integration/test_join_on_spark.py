@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from dataclasses import replace
 
 import pyarrow.parquet
@@ -25,6 +23,7 @@ from dovetail.transform.transformation import Transformation
 from support.buckets import s3_server
 from support.command import dovetail as command
 from support.pipeline import index, without_spark
+from support.processes import dovetail as process
 
 
 @pytest.fixture
@@ -247,7 +246,7 @@ def test_a_file_is_parsed_once(files, spark, tmp_path, monkeypatch, options):
 
 
 @pytest.mark.full
-def test_objects_are_fetched_by_workers(people, spark, tmp_path, monkeypatch):
+def test_objects_are_fetched_by_workers(people, tmp_path, monkeypatch):
     with s3_server("bucket", tmp_path / "server.log") as variables:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
@@ -255,10 +254,9 @@ def test_objects_are_fetched_by_workers(people, spark, tmp_path, monkeypatch):
         for path in people:
             _objects.Objects("s3://bucket/raw").put(path.name, path.read_bytes())
         wanted = dovetail.join(*people, on="name=full", by="similar").table.to_pylist()
-        done = subprocess.run(
-            [sys.executable, "-m", "dovetail", "join", "s3://bucket/raw/left.csv", "s3://bucket/raw/right.csv", "--on",
-             "name=full", "--by", "similar", "--master", "local[2]", "-o", str(tmp_path / "o.parquet")],
-            check=False, capture_output=True, text=True, timeout=240,
+        done = process(
+            "join", "s3://bucket/raw/left.csv", "s3://bucket/raw/right.csv", "--on", "name=full", "--by", "similar",
+            "--master", "local[2]", "-o", tmp_path / "o.parquet", timeout=240,
         )  # fmt: skip
     _objects.client.cache_clear()
     assert done.returncode == 0, done.stderr
