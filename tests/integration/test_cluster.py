@@ -196,6 +196,47 @@ def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     assert leftovers(in_segments[50]) == set()
 
 
+# A driver that asks on a cluster, in one session; the answers go to standard output.
+ASKING = """
+import json, sys
+import dovetail
+from pyspark.sql import SparkSession
+
+master, index, left, right = sys.argv[1:]
+spark = SparkSession.builder.master(master).config("spark.ui.enabled", "false").getOrCreate()
+lake = dovetail.open(index)
+print(json.dumps({
+    "several": lake.inds(nary=2, integers=True, non_unique=True, coverage=0, spark=spark).to_dicts(),
+    "foreign": lake.foreign_keys(0, spark=spark).to_dicts(),
+    "candidates": lake.keys().to_dicts(),
+    "similar": [row.asDict() for row in
+                dovetail.join_on_spark(left, right, "name=called", by="similar", spark=spark).collect()],
+}))
+spark.stop()
+"""
+
+
+@pytest.mark.full
+def test_questions_on_a_cluster(in_segments, tmp_path, master):
+    """Keys, dependencies of several columns and a join of similar values: as in one process."""
+    names = [f"{first} {last}" for first in ("Anna", "Berta", "Clara", "Doris") for last in ("Huber", "Kaiser", "Lang")]
+    (tmp_path / "l.csv").write_text("name\n" + "".join(f"{name}\n" for name in [*names, names[0]]))
+    (tmp_path / "r.csv").write_text("called,n\n" + "".join(f"{name[:-1]},{n}\n" for n, name in enumerate(names)))
+    index, files = tmp_path / "idx", [str(tmp_path / name) for name in ("l.csv", "r.csv")]
+    shutil.copytree(in_segments[50], index)
+    done = subprocess.run(
+        [sys.executable, "-c", ASKING, master, str(index), *files], env=environment(), capture_output=True, text=True,
+        check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
+    found = json.loads(done.stdout.splitlines()[-1])
+    lake = dovetail.open(in_segments[1])
+    assert found["several"] == lake.inds(nary=2, integers=True, non_unique=True, coverage=0).to_dicts() != []
+    assert found["foreign"] == lake.foreign_keys(0).to_dicts() != []
+    assert found["candidates"] == lake.keys().to_dicts() != []
+    assert found["similar"] == dovetail.join(*files, on="name=called", by="similar").table.to_pylist() != []
+
+
 def in_its_own_folder(folder: Path, others: list[Path], variables: dict[str, str]) -> dict[str, str]:
     """The environment of a machine that has a disk of its own, sees no other, and reaches the object store."""
     folder.mkdir()

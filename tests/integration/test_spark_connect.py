@@ -29,6 +29,7 @@ import psutil
 from pyspark.sql import SparkSession
 import dovetail
 from dovetail._spark.session import SparkRequest
+from dovetail.join.request import JoinRequest
 from dovetail.join.spark import join_on_spark
 
 settings, asked = json.loads(sys.argv[2]), json.loads(sys.argv[3])
@@ -46,7 +47,7 @@ inds = dovetail.open(folder / "given").inds(**asked, spark=spark).to_dicts()
 dovetail.remove(folder / "given", "t1.csv")
 dovetail.compact(folder / "given", spark=spark)
 files = [folder / "lake" / f"t{number}.csv" for number in (2, 3)]
-join_on_spark(*files, "name", "inner", folder / "joined.parquet", SparkRequest(spark))
+join_on_spark(*files, JoinRequest("name"), folder / "joined.parquet", SparkRequest(spark))
 
 listening = {
     found.laddr.ip

@@ -160,7 +160,7 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
         return _of_address(str(data), segments or ())
     path = Path(data)
     if path.is_file():
-        return _of_file(path, _id_of(str(path.resolve()), segments or ()))
+        return _of_file(path, table_id(str(path.resolve()), segments or ()))
     if segments is None:
         raise InputError(f"There is no file {data}.")
     return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
@@ -231,11 +231,11 @@ def _local_file(address: str) -> Iterator[Path]:
 
 def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
     with _local_file(address) as file:
-        found = _of_file(file, _id_of(address, segments))
+        found = _of_file(file, table_id(address, segments))
     return InputTable(file.name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
 
 
-def _id_of(address: str, segments: Sequence[OpenSegment]) -> str | None:
+def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
     """The id of the live table that this file is, as it is now or was when it was indexed."""
     for segment in segments:
         for number in np.flatnonzero(pc.equal(segment.catalog.tables["path"], address)):
@@ -269,10 +269,10 @@ def _frame_batches(data: Any) -> list[pa.RecordBatch]:
     return [string_batch(batch, tuple(columns)) for batch in batches]
 
 
-def input_column(name: str, values: pa.ChunkedArray) -> InputColumn:
-    """The tokens of a column of raw text."""
+def input_column(name: str, values: pa.ChunkedArray, column_type: ColumnType | None = None) -> InputColumn:
+    """The tokens of a column of raw text; its type is decided by the values, unless it is known."""
     counted: RawCounts = count_values(values)
-    column_type = decide(counted.evidence)
+    column_type = column_type or decide(counted.evidence)
     found = tokens(counted.folded, column_type)
     encoded = found.cast(pa.large_string()).dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy()
