@@ -32,6 +32,7 @@ from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table, only_column, open_table
+from dovetail.ways import AUTO, choose_way
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -106,6 +107,8 @@ class Lake:
         fast: bool = False,
         copies: bool = False,
         target: str | None = None,
+        way: str = AUTO,
+        settings: Mapping[str, Any] | None = None,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -130,12 +133,16 @@ class Lake:
 
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
+
+        `way` is the algorithm for one column of equal or of similar values, with its `settings`
+        (docs/reference/settings.md); the answer is the same.
         """
         from dovetail.search.planner import search
 
         request = SearchRequest(
-            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies
-        )
+            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies, way,
+            settings or {},
+        )  # fmt: skip
         if target is None:
             hits = search(self.segments, request, *self._search_context)
         else:
@@ -364,6 +371,8 @@ class Lake:
         non_unique: bool = False,
         null_equal: bool = False,
         nary: int = 1,
+        way: str = AUTO,
+        settings: Mapping[str, Any] | None = None,
         spark: SparkSession | None = None,
         master: str | None = None,
         conf: Mapping[str, str] | None = None,
@@ -374,7 +383,8 @@ class Lake:
         `partial` also finds those of whose values at least this share occurs there. Columns without values or of whole
         numbers are left out, and so are referenced columns that repeat values or of whose values less than `coverage`
         is in use, unless asked for. `null_equal` treats null as a value. `nary` finds dependencies of two to so many
-        columns together. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
+        columns together. `way` is the algorithm, with its `settings` (docs/reference/settings.md); the answer is the
+        same. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
         work; otherwise threads of this process do. `progress` is called with the stage, how much of it is done and how
         much there is.
         """
@@ -384,8 +394,11 @@ class Lake:
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
+        chosen = choose_way("inds", way, settings)
         decisions = read_decisions(self._snapshot.store)
         request = spark_request(spark, master, conf)
+        if chosen.name == "signatures" and (nary > 1 or request is not None):
+            raise InputError("The way 'signatures' is for one column, in this process; drop `nary`, `spark`, `master`.")
         if nary > 1:
             together = NaryQuery(query, nary)
             if request is None:
@@ -395,7 +408,7 @@ class Lake:
 
                 overlaps = nary_on_spark(self._snapshot, self._columns, together, request, progress or silent)
             return NaryDependencies(self._columns, overlaps, decisions)
-        finder = find_inclusions(self._columns, query, progress or silent)
+        finder = find_inclusions(self._columns, query, progress or silent, chosen)
         if request is None:
             return InclusionDependencies(finder, None, decisions)
         from dovetail.graph.inclusion_on_spark import inclusions_on_spark
