@@ -20,9 +20,14 @@ from dovetail._objects import is_remote
 from dovetail.errors import InputError
 from dovetail.lake.formats import format_of
 
-# Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name.
-CATALOG, DATAFRAMES = "spark:catalog", "spark:dataframes"
+# Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
+# or, of a file that its session reaches, the prefix and the address.
+SPARK = "spark:"
+CATALOG, DATAFRAMES = f"{SPARK}catalog", f"{SPARK}dataframes"
 SPARK_FORMAT = "spark"
+
+# Addresses of other schemes than ours: `hdfs://node/lake`, `dbfs:/lake`.
+_OTHER_ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+:/")
 
 LEAVES = "link that leaves the lake"
 HIDDEN = "link into a hidden folder"
@@ -45,8 +50,10 @@ class Root:
         """The root of a folder, a glob or a single file; of an address, what ends as tables do is a single file."""
         if is_remote(source):
             return cls._of_address(source)
+        if _OTHER_ADDRESS.match(source):
+            source = SPARK + source
         if is_spark(source):
-            return cls(source)
+            return cls(source.rstrip("/"))
         path = Path(source)
         if path.is_dir():
             return cls(str(path.resolve()))
@@ -115,7 +122,7 @@ class TableFile:
 
 def is_spark(path: str) -> bool:
     """Whether only a Spark session can read this table, or the tables of this root."""
-    return path.partition("/")[0] in (CATALOG, DATAFRAMES)
+    return path.startswith(SPARK)
 
 
 def matches(name: str, pattern: str) -> bool:

@@ -16,7 +16,7 @@ from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.probe import Witness, unseen_table
 from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
 from dovetail.pipeline.report import forget_progress
-from dovetail.pipeline.spark_tables import SparkTables, stage_spark_tables
+from dovetail.pipeline.spark_tables import SparkSource
 from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
 from dovetail.pipeline.work import SLICES
 from dovetail.settings import MB, Settings
@@ -45,7 +45,7 @@ class SparkBuild:
         frozen: dict[str, dict[str, Any]],
         settings: Settings,
         witnesses: list[Witness],
-        tables: SparkTables | None = None,
+        tables: SparkSource | None = None,
         slots: int = 1,
     ) -> None:
         self._engine = engine
@@ -72,8 +72,8 @@ class SparkBuild:
         of_spark = [file for files in groups for file in files if is_spark(file.path)]
         if of_spark and self._tables_of_spark is not None:
             shared = self._writer.shared.absolute
-            entries |= stage_spark_tables(
-                self._engine, self._tables_of_spark, of_spark, shared, self._slice_bytes, self._slots, self._job
+            entries |= self._tables_of_spark.stage(
+                self._engine, of_spark, shared, self._slice_bytes, self._slots, self._job
             )
         aside = {bug.table for bug in self.bugs} | {entry["file"]["table"] for entry in self._unreadable}
         kept = [[entries[file.table] for file in files if file.table not in aside] for files in groups]

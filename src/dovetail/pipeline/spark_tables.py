@@ -17,7 +17,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -25,7 +25,8 @@ import pyarrow as pa
 from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail.errors import InputError
 from dovetail.lake.layout import Layout, distinct_names
-from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_wanted
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_spark, is_wanted
+from dovetail.pipeline.spark_binary import SparkFiles, mark_of
 from dovetail.pipeline.spark_files import BY_SPARK, fields_of, plain_paths, stage_files
 from dovetail.pipeline.spark_rows import stage_rows
 
@@ -42,6 +43,7 @@ _ANSWER = "number int, answer string"
 
 _MARKS = {CATALOG: "spark-table-", DATAFRAMES: "spark-frame-"}
 """How fingerprints begin, by where the tables are from."""
+_OF_SPARK = "spark-"
 
 Entry = dict[str, Any]
 RunTasks = Callable[[Callable[[Entry], Any], list[Entry], str], list[Any]]
@@ -50,7 +52,27 @@ RunTasks = Callable[[Callable[[Entry], Any], list[Entry], str], list[Any]]
 
 def is_listed(fingerprint: str, root: Root) -> bool:
     """Whether a run over this root lists the table with this fingerprint: those of Spark only if asked for."""
-    return not any(fingerprint.startswith(mark) for place, mark in _MARKS.items() if place != root.path)
+    return not fingerprint.startswith(_OF_SPARK) or (
+        is_spark(root.path) and fingerprint.startswith(_MARKS.get(root.path) or mark_of(root.path))
+    )
+
+
+class SparkSource(Protocol):
+    """What only a session can read."""
+
+    def list(self, root: Root) -> dict[str, TableFile]:
+        """Every table that the root selects, by its id."""
+        ...
+
+    def stage(
+        self, engine: SparkEngine, files: Sequence[TableFile], shared: str, slice_bytes: int, slots: int, run: RunTasks
+    ) -> dict[str, Entry]:
+        """What the build needs of each table: its layout, and the slices that its rows were staged as."""
+        ...
+
+
+def spark_source(session: SparkSession, root: Root, dataframes: Mapping[str, DataFrame] | None) -> SparkSource:
+    return SparkTables(session, dataframes) if root.path in _MARKS else SparkFiles(session)
 
 
 class SparkTables:
@@ -97,6 +119,11 @@ class SparkTables:
             return None  # reading it says why
         return {"table": file.table, "paths": paths, "fields": fields_of(frame.schema),
                 "layout": _layout_of(frame).to_json()} if paths else None  # fmt: skip
+
+    def stage(
+        self, engine: SparkEngine, files: Sequence[TableFile], shared: str, slice_bytes: int, slots: int, run: RunTasks
+    ) -> dict[str, Entry]:
+        return stage_spark_tables(engine, self, files, shared, slice_bytes, slots, run)
 
     def _file(self, root: Root, name: str, size: int, mark: str) -> TableFile:
         return TableFile(root.prefix + name, f"{root.path}/{name}", size, mark)
