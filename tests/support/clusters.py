@@ -8,8 +8,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pyspark
 
 from dovetail._spark.java import java_home
@@ -54,9 +56,30 @@ def environment(**more: str) -> dict[str, str]:
     }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """Its address, and the processes of its workers."""
+
+    address: str
+    workers: list[subprocess.Popen[bytes]]
+
+    def kill(self, number: int) -> None:
+        """End a worker at once, with its executors and their Python: as if its machine had failed."""
+        process = psutil.Process(self.workers[number].pid)
+        for each in [process, *process.children(recursive=True)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+
+
 @contextlib.contextmanager
 def cluster(folder: Path, *workers: dict[str, str]) -> Iterator[str]:
     """The address of a cluster on this machine; a worker of one core for each of these environments."""
+    with running_cluster(folder, *workers) as made:
+        yield made.address
+
+
+@contextlib.contextmanager
+def running_cluster(folder: Path, *workers: dict[str, str]) -> Iterator[Cluster]:
     port = free_port()
     address = f"spark://127.0.0.1:{port}"
     started: list[subprocess.Popen[bytes]] = []
@@ -75,7 +98,7 @@ def cluster(folder: Path, *workers: dict[str, str]) -> Iterator[str]:
                 environment(**variables), "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", 1,
                 "--memory", "1g", "--webui-port", 0, "--work-dir", folder / f"work{number}", address,
             )  # fmt: skip
-        yield address
+        yield Cluster(address, started[1:])
     finally:
         for process in reversed(started):
             process.terminate()
