@@ -82,7 +82,7 @@ def main() -> None:
             own = variables | {"DOVETAIL_CACHE": str(Path(folder, "cache"))}
             spent = run(_PROGRAM, source, to, small, cores, environment=own)
             stages = ("walk", "prepare_big", "check_cut", "stage_big", "build_group", "all")
-            rows.append((name, cores, *(f"{spent.get(stage, 0):.1f}" for stage in stages)))
+            rows.append((name, str(cores), *(f"{spent.get(stage, 0):.1f}" for stage in stages)))
 
         measure("file", str(huge), 1, {})
         measure("file", str(huge), 2, {})
