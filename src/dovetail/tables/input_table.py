@@ -25,7 +25,7 @@ from dovetail.catalog.profile import count_values, shorten, value_range
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.lake.layout import Layout, distinct_names
-from dovetail.lake.listing import CATALOG, TableFile, is_spark
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark
 from dovetail.lake.reader import detect_layout, read
 from dovetail.lake.source import is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
@@ -215,6 +215,7 @@ def _spark_table(path: str) -> Any:
     place, _, name = path.partition("/")
     session = sys.modules["pyspark.sql"].SparkSession.getActiveSession() if "pyspark.sql" in sys.modules else None
     if place != CATALOG or session is None:
+        name = name if place in (CATALOG, DATAFRAMES) else path.removeprefix(SPARK)
         raise InputError(f"{name} was read by a Spark session, and there is none that has it: its rows cannot be read.")
     return session.table(name)
 
