@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from dovetail.graph.nary_dependencies import NaryDependencies
     from dovetail.indexes.verify import Verification
     from dovetail.join.best_predicate.predicates import Predicates
+    from dovetail.join.best_predicate.scores import Preferred
     from dovetail.join.result import JoinResult
     from dovetail.search.many import Answer, Answers
     from dovetail.search.planner import JudgeUnions
@@ -224,7 +225,7 @@ class Lake:
         left_on: str | Sequence[str] | None = None,
         right_on: str | Sequence[str] | None = None,
         by: str | Transformation | None = None,
-        prefer: str | None = None,
+        prefer: Preferred | None = None,
         equal: str | tuple[str, str] | None = None,
         min_similarity: float | None = None,
         one_to_one: bool = False,
@@ -279,7 +280,9 @@ class Lake:
 
         return search_unions(self.segments, UnionRequest(mine, k, globs, include_self)).of(append)
 
-    def predicates(self, *tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
+    def predicates(
+        self, *tables: Any, prefer: Preferred | None = None, k: int = 5, seconds: float = SECONDS
+    ) -> Predicates:
         """The `k` best sets of columns to join tables on, as `dovetail.predicates`; and as people decided.
 
         Each is a path, a table of the lake by name, or a frame.
