@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def inds_command(
         raise InputError("--conf needs --master.")
     index, _ = split_index(index, arguments)
     # On Spark an interrupt has to stop tasks and free the index first, which may take longer than a second.
-    with stops_in_order() if master else long_question() as progress:
+    with stops_in_order() if master else nullcontext(), long_question() as progress:
         found = Lake(index).inds(
             partial=partial or 1,
             coverage=coverage,

@@ -157,6 +157,7 @@ def test_no_path(small):
     answer = dovetail("path", small, "people.csv", "old/log.csv")
     assert answer.code == 1
     assert "No path of likely foreign keys leads from people.csv to old/log.csv in 3 joins." in answer.out
+    assert "Nor do other tables relate their texts." in answer.out
 
 
 def test_graph(shop, tmp_path):
