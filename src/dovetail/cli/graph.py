@@ -45,15 +45,7 @@ def graph_command(
         if output:
             graph.write(output)
     if as_json:
-        print_json(
-            {
-                "tables": len(graph.tables),
-                "edges": len(graph.edges),
-                "components": components,
-                "hubs": hubs.to_dicts(),
-                "output": str(output) if output else None,
-            }
-        )
+        print_json({**graph.to_json(), "output": str(output) if output else None})
         return 0 if graph.edges else 1
     connected = sum(map(len, components))
     note(

@@ -78,6 +78,15 @@ class JoinGraph:
             hubs.append(Hub(table, ", ".join(columns), tables, len(part), edges))
         return Rows(sorted(hubs, key=lambda hub: (-hub.columns, hub.table, hub.column)))
 
+    def to_json(self) -> dict[str, Any]:
+        """How many tables and edges there are, the components and the hubs, as `dovetail graph --json` prints them."""
+        return {
+            "tables": len(self.tables),
+            "edges": len(self.edges),
+            "components": self.components(),
+            "hubs": self.hubs().to_dicts(),
+        }
+
     def paths(self, start: str, end: str, hops: int = 3, k: int = 5) -> Rows[JoinPath]:
         """The `k` best ways to join one table with another, over at most `hops` joins."""
         if start == end:

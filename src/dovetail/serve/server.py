@@ -1,0 +1,89 @@
+"""The server: REST, tools for assistants and pages at one address."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from dovetail import __version__
+from dovetail._cancel import Cancelled
+from dovetail.errors import DovetailError
+from dovetail.serve.guard import Guard
+from dovetail.serve.limits import Limits
+from dovetail.serve.problems import FAILED, UNEXPECTED, status_of
+from dovetail.serve.rest import Rest
+from dovetail.serve.service import Service
+from dovetail.serve.work import Workers
+
+_log = logging.getLogger("dovetail.serve")
+_LEFT = 499  # as nginx says it; nobody reads it
+
+
+class Server:
+    """Everything that answers at one address."""
+
+    def __init__(
+        self, index: str, limits: Limits | None = None, token: str | None = None, read_only: bool = False,
+        keep: Path | None = None, pages: bool = True,
+    ) -> None:  # fmt: skip
+        self._own = None if keep else tempfile.TemporaryDirectory(prefix="dovetail-serve-")
+        self.service = Service(index, keep or Path(self._own.name), limits)  # type: ignore[union-attr]
+        self.workers = Workers(self.service.limits)
+        self.api = FastAPI(
+            title="Dovetail", version=__version__, lifespan=self._life, docs_url=None, redoc_url=None,
+            description="Finds, explains and makes joins in a data lake.",
+        )  # fmt: skip
+        _add_problem_handlers(self.api)
+        self.api.include_router(Rest(self.service, self.workers, read_only).router)
+        self.app = Guard(self.api, token, self.service.limits.upload_bytes)
+
+    @contextlib.asynccontextmanager
+    async def _life(self, _: FastAPI) -> AsyncIterator[None]:
+        warming = self.workers.run(self.service.warm_up)
+        await warming
+        yield
+        self.workers.close()
+        if self._own:
+            self._own.cleanup()
+
+
+def _add_problem_handlers(app: FastAPI) -> None:
+    @app.exception_handler(DovetailError)
+    async def known(_: Request, error: DovetailError) -> JSONResponse:
+        return _problem(status_of(error), str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        return _problem(422, _sentence(error))
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> JSONResponse:
+        return _problem(error.status_code, f"{error.detail}.", error.headers)
+
+    @app.exception_handler(Cancelled)
+    async def left(_: Request, error: Cancelled) -> JSONResponse:
+        return _problem(_LEFT, "The client has left.")
+
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        _log.error("%s failed", request.url.path, exc_info=error)
+        return _problem(FAILED, UNEXPECTED)
+
+
+def _problem(status: int, sentence: str, headers: Any = None) -> JSONResponse:
+    return JSONResponse({"error": sentence}, status, headers)
+
+
+def _sentence(error: RequestValidationError) -> str:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    return f"`{name}`: {first['msg']}."
