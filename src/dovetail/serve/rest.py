@@ -156,9 +156,7 @@ class Rest:
 
     async def predicates(self, request: Request, tables: p.Tables, prefer: p.Prefer = None, k: p.K = 5) -> Answer:
         """The best columns to join tables on."""
-        found = await self._ask(request, lambda: self._service.predicates(tables, prefer, k or 5))
-        answer: Answer = found.to_json()
-        return answer
+        return await self._ask(request, lambda: self._service.predicates(tables, prefer, k or 5))
 
     async def keys(self, request: Request, tables: p.Glob = "*", k: p.Most = 100) -> Answers:
         """Columns, alone or together, that identify the rows of their table."""

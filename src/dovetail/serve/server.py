@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import socket
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
 
 from dovetail import __version__
 from dovetail._cancel import Cancelled
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, InputError
 from dovetail.serve.guard import Guard
 from dovetail.serve.limits import Limits
 from dovetail.serve.problems import FAILED, UNEXPECTED, status_of
 from dovetail.serve.rest import Rest
 from dovetail.serve.service import Service
+from dovetail.serve.tools import Tools
 from dovetail.serve.work import Workers
 
 _log = logging.getLogger("dovetail.serve")
+_WARMING = 600.0  # seconds, generously: kernels compile in the first run after an installation
+_GRACE = 2  # seconds for answers that are under way when the server ends
 _LEFT = 499  # as nginx says it; nobody reads it
 
 
@@ -44,13 +49,16 @@ class Server:
         )  # fmt: skip
         _add_problem_handlers(self.api)
         self.api.include_router(Rest(self.service, self.workers, read_only).router)
+        self._tools = Tools(self.service, self.workers, read_only).server
+        unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard has checked the host
+        self.api.router.routes.extend(self._tools.streamable_http_app(transport_security=unchecked).routes)
         self.app = Guard(self.api, token, self.service.limits.upload_bytes)
 
     @contextlib.asynccontextmanager
     async def _life(self, _: FastAPI) -> AsyncIterator[None]:
-        warming = self.workers.run(self.service.warm_up)
-        await warming
-        yield
+        async with self._tools.session_manager.run():
+            await self.workers.run(self.service.warm_up, _WARMING)
+            yield
         self.workers.close()
         if self._own:
             self._own.cleanup()
@@ -87,3 +95,23 @@ def _sentence(error: RequestValidationError) -> str:
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"][1:]) or "the request"
     return f"`{name}`: {first['msg']}."
+
+
+def listen(server: Server, host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Answer until the process is told to end. `tell` gets the address once there is one."""
+    import uvicorn
+
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise InputError(f"Cannot listen at {host}, port {port}: {error.strerror}.") from error
+    name = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(server.app, log_level="warning", timeout_graceful_shutdown=_GRACE)
+
+    class Told(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            tell(f"http://{name}:{listening.getsockname()[1]}")
+
+    with listening:
+        Told(config).run(sockets=[listening])

@@ -133,10 +133,12 @@ class Service:
             self._keep_sql(step)
         return self.rows(name, 0, rows)
 
-    def predicates(self, tables: Sequence[str], prefer: str | None = None, k: int = 5) -> Any:
+    def predicates(self, tables: Sequence[str], prefer: str | None = None, k: int = 5) -> dict[str, Any]:
         lake = self.lake
         opened = [self.open(name, lake) for name in tables]
-        return lake.predicates(*opened, prefer=prefer, k=min(k, self.limits.hits))
+        found = lake.predicates(*opened, prefer=prefer, k=min(k, self.limits.hits))
+        listed = [predicate.to_dict() for predicate in found.predicates]
+        return {"prefer": found.prefer, "complete": found.complete, "predicates": listed}
 
     def map(
         self, table: str, column: str | None, to: str | None, to_column: str | None, examples: Sequence[str]
