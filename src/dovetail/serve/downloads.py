@@ -56,7 +56,9 @@ def _excel(table: pa.Table) -> Iterator[bytes]:
 
 def _printable(text: str) -> str:
     """XML allows no control characters, and a cell no more than so many."""
-    return "".join(each if each >= " " or each in "\t\n\r" else "\N{REPLACEMENT CHARACTER}" for each in text)[:_EXCEL_CELL]
+    return "".join(each if each >= " " or each in "\t\n\r" else "\N{REPLACEMENT CHARACTER}" for each in text)[
+        :_EXCEL_CELL
+    ]
 
 
 Writer = Callable[[pa.Table], Iterator[bytes]]

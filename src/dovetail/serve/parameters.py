@@ -10,7 +10,9 @@ _LONGEST = 2_000  # characters of a name or a glob; arbitrary, names of files ar
 
 _TABLE_HELP = "A table of the lake by its id, an upload (upload-…) or a result (result-…)."
 Name = Annotated[str, Query(min_length=1, max_length=_LONGEST)]
-Table = Annotated[str, Query(min_length=1, max_length=_LONGEST, description=_TABLE_HELP, examples=["geo/countries.csv"])]
+Table = Annotated[
+    str, Query(min_length=1, max_length=_LONGEST, description=_TABLE_HELP, examples=["geo/countries.csv"])
+]
 Other = Annotated[str, Query(alias="with", min_length=1, max_length=_LONGEST, description=_TABLE_HELP,
                              examples=["geo/capitals.csv"])]  # fmt: skip
 Tables = Annotated[list[Name], Query(alias="table", min_length=2, max_length=8, description=_TABLE_HELP,
@@ -18,7 +20,9 @@ Tables = Annotated[list[Name], Query(alias="table", min_length=2, max_length=8, 
 TablePath = Annotated[str, Path(min_length=1, max_length=_LONGEST, examples=["geo/countries.csv"])]
 Globs = Annotated[list[Name], Query(max_length=20, description="Only tables whose id matches one of these globs.",
                                     examples=[["geo/*"]])]  # fmt: skip
-Glob = Annotated[str, Query(max_length=_LONGEST, description="Only tables whose id matches this glob.", examples=["geo/*"])]
+Glob = Annotated[
+    str, Query(max_length=_LONGEST, description="Only tables whose id matches this glob.", examples=["geo/*"])
+]
 Column = Annotated[str | None, Query(max_length=_LONGEST, description="A column; by default the only one.")]
 On = Annotated[str | None, Query(max_length=_LONGEST, description="A column of the table, or several with commas between.",
                                  examples=["name"])]  # fmt: skip
@@ -41,6 +45,10 @@ Examples = Annotated[list[Name], Query(alias="example", max_length=100, descript
 Program = Annotated[str | None, Query(max_length=100_000, description="A transformation, as JSON, to join by.")]
 Sql = Annotated[str, Query(min_length=1, max_length=100_000, description="A SELECT over the table, which is called result.",
                            examples=["SELECT count(*) AS rows FROM result"])]  # fmt: skip
-Value = Annotated[str | None, Query(max_length=_LONGEST, description="A value to find in any column.", examples=["Zürich"])]
-ColumnGlob = Annotated[str | None, Query(max_length=_LONGEST, description="Columns by name, a glob.", examples=["*country*"])]
+Value = Annotated[
+    str | None, Query(max_length=_LONGEST, description="A value to find in any column.", examples=["Zürich"])
+]
+ColumnGlob = Annotated[
+    str | None, Query(max_length=_LONGEST, description="Columns by name, a glob.", examples=["*country*"])
+]
 FileFormat = Annotated[Literal["csv", "parquet", "xlsx"], Path()]

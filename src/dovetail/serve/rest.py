@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from dovetail._cancel import Cancelled
 from dovetail.errors import DovetailError, InputError
+from dovetail.graph.explorer import asset
 from dovetail.serve import parameters as p
 from dovetail.serve.downloads import file_content
 from dovetail.serve.kept import upload_suffix
@@ -76,12 +77,18 @@ class Rest:
         }.items():  # fmt: skip
             router.get(path, tags=["ask"], operation_id=answer.__name__)(answer)
         router.get("/tables/{name:path}.json", tags=["ask"], operation_id="table")(self.table)
-        events: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
-        router.get("/search.events", tags=["ask"], responses=events, response_class=StreamingResponse)(self.search_events)
+        events: dict[int | str, dict[str, Any]] = {
+            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+        }
+        router.get("/search.events", tags=["ask"], responses=events, response_class=StreamingResponse)(
+            self.search_events
+        )
         files: dict[int | str, dict[str, Any]] = {
             200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
         }
         router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=Response)(self.download)
+        router.get("/explorer.json", include_in_schema=False)(self.explorer)
+        router.get("/explorer/{name}", include_in_schema=False)(self.explorer_asset)
         router.post("/uploads.json", tags=["tell"], operation_id="upload")(self.upload)
         router.post("/decisions.json", tags=["tell"], operation_id="decide")(self.decide)
         router.delete("/decisions.json", tags=["tell"], operation_id="forget")(self.forget)
@@ -187,7 +194,17 @@ class Rest:
         """The join graph: tables, likely foreign keys between them, components and hubs."""
         return await self._ask_lake(request, lambda: self._service.graph(min_score).to_json())
 
-    async def tables(self, request: Request, pattern: p.Glob = "*", offset: p.Offset = 0, limit: p.Limit = 1_000) -> Answer:
+    async def explorer(self, request: Request) -> Answer:
+        """What the page of the graph shows."""
+        found = await self._ask_lake(request, lambda: self._service.graph().explorer())
+        return {**found, "link": "/tables/"}
+
+    async def explorer_asset(self, name: Literal["explorer.js", "explorer.css"]) -> Response:
+        return Response(asset(name), media_type="text/javascript" if name.endswith("js") else "text/css")
+
+    async def tables(
+        self, request: Request, pattern: p.Glob = "*", offset: p.Offset = 0, limit: p.Limit = 1_000
+    ) -> Answer:
         """The tables of the lake by id."""
         lines = await self._ask(request, lambda: self._service.lake.tables(pattern))
         return {"total": len(lines), "tables": [line.to_dict() for line in lines[offset : offset + limit]]}
@@ -200,12 +217,16 @@ class Rest:
         """Some rows of a table."""
         return await self._ask(request, lambda: self._service.rows(table, offset, limit))
 
-    async def find(self, request: Request, value: p.Value = None, column: p.ColumnGlob = None, limit: p.Limit = 100) -> Answer:
+    async def find(
+        self, request: Request, value: p.Value = None, column: p.ColumnGlob = None, limit: p.Limit = 100
+    ) -> Answer:
         """The columns that contain a value, or those whose name matches a glob."""
         if (value is None) == (column is None):
             raise InputError("Give either `value` or `column`.")
         lake = self._service.lake
-        found: Any = await self._ask(request, lambda: lake.find(value) if value is not None else lake.find_columns(str(column)))
+        found: Any = await self._ask(
+            request, lambda: lake.find(value) if value is not None else lake.find_columns(str(column))
+        )
         return {"total": len(found), "columns": [each.to_dict() for each in found[:limit]]}
 
     async def history(self, request: Request, table: p.Table) -> Answers:
@@ -236,6 +257,7 @@ class Rest:
 
     async def download(self, request: Request, suffix: p.FileFormat, table: p.Table) -> Response:
         """A table as a file."""
+
         def made() -> tuple[list[bytes], str, str]:
             content, media = file_content(self._service.content(table), suffix)
             return content, media, self._service.title(table)
@@ -258,7 +280,10 @@ class Rest:
                         raise Refused(TOO_LARGE, f"The file is larger than {limit.upload_mb:,} MB.")
                     out.write(chunk)
             kept = await self._ask(request, lambda: self._service.upload(place, title))
-            return {**kept.to_dict(), "data": (await self._ask(request, lambda: self._service.rows(kept.name, 0, 5)))["data"]}
+            return {
+                **kept.to_dict(),
+                "data": (await self._ask(request, lambda: self._service.rows(kept.name, 0, 5)))["data"],
+            }
 
     def _writes(self) -> None:
         if self._read_only:

@@ -52,6 +52,10 @@ class Server:
         self._tools = Tools(self.service, self.workers, read_only).server
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard has checked the host
         self.api.router.routes.extend(self._tools.streamable_http_app(transport_security=unchecked).routes)
+        if pages:
+            from dovetail.serve.pages import add_pages
+
+            add_pages(self.api, self.service, self.workers, read_only)
         self.app = Guard(self.api, token, self.service.limits.upload_bytes)
 
     @contextlib.asynccontextmanager

@@ -199,7 +199,9 @@ class Service:
         return lake.join(left, right, max_rows=limit, **options)
 
     def _keep_join(self, step: Step, joined: JoinResult) -> KeptTable:
-        sides = joined.left.text.nbytes / max(1, joined.left.rows) + joined.right.text.nbytes / max(1, joined.right.rows)
+        sides = joined.left.text.nbytes / max(1, joined.left.rows) + joined.right.text.nbytes / max(
+            1, joined.right.rows
+        )
         if joined.rows * sides > self.limits.table_bytes:
             raise Refused(TOO_LARGE, f"The joined table needs more than {self.limits.table_mb:,} MB of memory.")
         check_cancelled()

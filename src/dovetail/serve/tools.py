@@ -31,7 +31,9 @@ Start with `search` to find tables that join with a table of the lake, or `find`
 `give_table` hands over a table of the user. `join` makes a table that is kept under a name: `rows`, `sql`, `search` and
 `join` take that name. Probabilities say how likely a person who knows both tables would accept the join."""
 
-Table = Annotated[str, Field(description="A table of the lake by its id, or a name that give_table, join or sql returned.")]
+Table = Annotated[
+    str, Field(description="A table of the lake by its id, or a name that give_table, join or sql returned.")
+]
 Offset = Annotated[int, Field(ge=0, description="How many to leave out: to see more.")]
 K = Annotated[int, Field(ge=1, le=50, description="How many to return.")]
 
@@ -158,6 +160,7 @@ class Tools:
 
     async def give_table(self, content: Annotated[str, Field(max_length=5_000_000)], name: str = "table.csv") -> Answer:
         """Hand over a table of the user as CSV; returns the name by which the other tools take it."""
+
         def keep() -> Any:
             with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
                 place = Path(folder) / "upload.csv"
@@ -167,7 +170,9 @@ class Tools:
         kept = await self._ask(keep)
         return {"table": kept.name, "rows": kept.rows, "columns": list(kept.columns[:_NAMES])}
 
-    async def decide(self, left: Table, right: Table, on: str, verdict: Literal["joins", "never"], note: str = "") -> Answer:
+    async def decide(
+        self, left: Table, right: Table, on: str, verdict: Literal["joins", "never"], note: str = ""
+    ) -> Answer:
         """Keep with the index that columns of two tables of the lake join, or never do. Only what the user decided."""
         kept = await self._ask(lambda: self._service.lake.decide(left, right, on, verdict, note))
         return kept.to_dict()

@@ -68,7 +68,9 @@ def explorer_page(data: dict[str, Any], title: str) -> str:
     """One HTML file with everything in it; it loads nothing."""
     # "</script>" in a name would end the data; as JSON, "<" may also be written as an escape.
     inlined = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    return _PAGE.format(title=html.escape(title), style=asset("explorer.css"), script=asset("explorer.js"), data=inlined)
+    return _PAGE.format(
+        title=html.escape(title), style=asset("explorer.css"), script=asset("explorer.js"), data=inlined
+    )
 
 
 def asset(name: str) -> str:
