@@ -32,7 +32,7 @@ def require_serve() -> None:
 @click.option(
     "--token",
     envvar=TOKEN_VARIABLE,
-    help=f"What clients must know. Default: {TOKEN_VARIABLE}; without it, one is made unless only this machine can ask.",
+    help=f"What clients must know. Default: {TOKEN_VARIABLE}, or else a new one where other machines can ask.",
 )
 @click.option("--read-only", is_flag=True, help="Keep no decisions of clients with the index.")
 @click.option(

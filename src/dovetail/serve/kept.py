@@ -39,7 +39,7 @@ _LONGEST = 100  # characters of a file's name; arbitrary
 
 @dataclass(frozen=True)
 class KeptTable:
-    """A table that is kept: its name in addresses, what people call it, and the step that made it, if it is a result."""
+    """A table that is kept: its name in addresses, what people call it, and the step that made it, if any."""
 
     name: str
     title: str

@@ -17,7 +17,7 @@ from dovetail._cancel import Cancelled
 from dovetail.errors import DovetailError, InputError
 from dovetail.graph.explorer import asset
 from dovetail.serve import parameters as p
-from dovetail.serve.downloads import file_content
+from dovetail.serve.downloads import WRITERS, file_content
 from dovetail.serve.kept import upload_suffix
 from dovetail.serve.problems import NOT_FOUND, TOO_LARGE, Refused, status_of
 from dovetail.serve.service import Service
@@ -27,6 +27,8 @@ T = TypeVar("T")
 Answer = dict[str, Any]
 Answers = list[dict[str, Any]]
 _CHUNK = 1 << 20
+_SAMPLE = 5  # rows of an upload that come back
+_NONE: list[str] = []
 
 
 class Problem(BaseModel):
@@ -62,31 +64,38 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
+class _Events(StreamingResponse):
+    media_type = "text/event-stream"
+
+
+class _File(Response):
+    media_type = None
+
+
+def _media(*types: str) -> dict[int | str, dict[str, Any]]:
+    schema = {"schema": {"type": "string", "format": "binary"}}
+    return {200: {"content": {each.partition(";")[0]: schema for each in types}}}
+
+
 class Rest:
     """The routes over one service."""
 
     def __init__(self, service: Service, workers: Workers, read_only: bool = False) -> None:
         self._service, self._workers, self._read_only = service, workers, read_only
         self.router = router = APIRouter(responses=PROBLEMS)
-        for path, answer in {
+        questions: dict[str, Callable[..., Any]] = {
             "/search.json": self.search, "/union.json": self.union, "/join.json": self.join, "/sql.json": self.sql,
             "/map.json": self.map, "/predicates.json": self.predicates, "/keys.json": self.keys,
             "/foreign_keys.json": self.foreign_keys, "/inds.json": self.inds, "/paths.json": self.paths,
             "/graph.json": self.graph, "/tables.json": self.tables, "/rows.json": self.rows, "/find.json": self.find,
             "/history.json": self.history, "/decisions.json": self.decisions, "/info.json": self.info,
-        }.items():  # fmt: skip
+        }  # fmt: skip
+        for path, answer in questions.items():
             router.get(path, tags=["ask"], operation_id=answer.__name__)(answer)
         router.get("/tables/{name:path}.json", tags=["ask"], operation_id="table")(self.table)
-        events: dict[int | str, dict[str, Any]] = {
-            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
-        }
-        router.get("/search.events", tags=["ask"], responses=events, response_class=StreamingResponse)(
-            self.search_events
-        )
-        files: dict[int | str, dict[str, Any]] = {
-            200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-        }
-        router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=Response)(self.download)
+        events, files = _media("text/event-stream"), _media(*(media for _, media in WRITERS.values()))
+        router.get("/search.events", tags=["ask"], responses=events, response_class=_Events)(self.search_events)
+        router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=_File)(self.download)
         router.get("/explorer.json", include_in_schema=False)(self.explorer)
         router.get("/explorer/{name}", include_in_schema=False)(self.explorer_asset)
         router.post("/uploads.json", tags=["tell"], operation_id="upload")(self.upload)
@@ -101,7 +110,7 @@ class Rest:
 
     async def search(
         self, request: Request, table: p.Table, on: p.On = None, k: p.K = None, by: p.SearchBy = "equal",
-        threshold: p.Share = None, min_similarity: p.Share = None, tables: p.Globs = [], min_overlap: p.Most = 1,
+        threshold: p.Share = None, min_similarity: p.Share = None, tables: p.Globs = _NONE, min_overlap: p.Most = 1,
         include_self: bool = False, fast: bool = False, copies: bool = False, target: p.Column = None,
     ) -> Answer:  # fmt: skip
         """The tables that join with a table, best first, each with its reasons."""
@@ -114,7 +123,7 @@ class Rest:
 
     async def search_events(
         self, request: Request, table: p.Table, on: p.On = None, k: p.K = None, by: p.SearchBy = "equal",
-        threshold: p.Share = None, tables: p.Globs = [],
+        threshold: p.Share = None, tables: p.Globs = _NONE,
     ) -> StreamingResponse:  # fmt: skip
         """The same as server-sent events: `hit` for each hit and what has changed, `end` after each stage."""
         options = {"on": on, "k": k, "by": by, "threshold": threshold, "tables": tables}
@@ -131,9 +140,9 @@ class Rest:
                 counts = {"hits": len(hits), "recall": hits.recall, "sentence": hits.sentence or None}
                 yield _event("end", {**stage, **hits.to_json(), **counts})
 
-        return StreamingResponse(_told(events()), media_type="text/event-stream", headers={"cache-control": "no-store"})
+        return _Events(_told(events()), headers={"cache-control": "no-store"})
 
-    async def union(self, request: Request, table: p.Table, k: p.K = 10, tables: p.Globs = []) -> Answer:
+    async def union(self, request: Request, table: p.Table, k: p.K = 10, tables: p.Globs = _NONE) -> Answer:
         """The tables whose rows could be appended, best first, with their columns aligned."""
         hits = await self._ask(request, lambda: self._service.union(table, k or 10, tables))
         return {**hits.to_json(), "sentence": None if hits else hits.sentence}
@@ -156,7 +165,7 @@ class Rest:
 
     async def map(
         self, request: Request, table: p.Table, column: p.Column = None, to: p.Column = None,
-        to_column: p.Column = None, example: p.Examples = [],
+        to_column: p.Column = None, example: p.Examples = _NONE,
     ) -> Answer:  # fmt: skip
         """The values that belong to those of a column, by tables of the lake that have both in one row."""
         return await self._ask(request, lambda: self._service.map(table, column, to, to_column, example))
@@ -221,12 +230,7 @@ class Rest:
         self, request: Request, value: p.Value = None, column: p.ColumnGlob = None, limit: p.Limit = 100
     ) -> Answer:
         """The columns that contain a value, or those whose name matches a glob."""
-        if (value is None) == (column is None):
-            raise InputError("Give either `value` or `column`.")
-        lake = self._service.lake
-        found: Any = await self._ask(
-            request, lambda: lake.find(value) if value is not None else lake.find_columns(str(column))
-        )
+        found = await self._ask(request, lambda: self._service.find(value, column))
         return {"total": len(found), "columns": [each.to_dict() for each in found[:limit]]}
 
     async def history(self, request: Request, table: p.Table) -> Answers:
@@ -280,10 +284,8 @@ class Rest:
                         raise Refused(TOO_LARGE, f"The file is larger than {limit.upload_mb:,} MB.")
                     out.write(chunk)
             kept = await self._ask(request, lambda: self._service.upload(place, title))
-            return {
-                **kept.to_dict(),
-                "data": (await self._ask(request, lambda: self._service.rows(kept.name, 0, 5)))["data"],
-            }
+            first = await self._ask(request, lambda: self._service.rows(kept.name, 0, _SAMPLE))
+            return {**kept.to_dict(), "data": first["data"]}
 
     def _writes(self) -> None:
         if self._read_only:

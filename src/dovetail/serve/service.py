@@ -170,6 +170,12 @@ class Service:
         found = self.lake.foreign_keys(min_score, tables=tables, progress=_cancellable)
         return found.to_dicts(min(k, self.limits.shown_rows))
 
+    def find(self, value: str | None, column: str | None) -> Rows[Any]:
+        """The columns that contain a value, or whose name matches a glob."""
+        if (value is None) == (column is None):
+            raise InputError("Give either `value` or `column`.")
+        return self.lake.find(value) if value is not None else self.lake.find_columns(str(column))
+
     def keys(self, tables: str | None, k: int) -> list[dict[str, Any]]:
         return self.lake.keys(tables=tables, progress=_cancellable).to_dicts(min(k, self.limits.shown_rows))
 
@@ -199,10 +205,8 @@ class Service:
         return lake.join(left, right, max_rows=limit, **options)
 
     def _keep_join(self, step: Step, joined: JoinResult) -> KeptTable:
-        sides = joined.left.text.nbytes / max(1, joined.left.rows) + joined.right.text.nbytes / max(
-            1, joined.right.rows
-        )
-        if joined.rows * sides > self.limits.table_bytes:
+        row = sum(side.text.nbytes / max(1, side.rows) for side in (joined.left, joined.right))
+        if joined.rows * row > self.limits.table_bytes:
             raise Refused(TOO_LARGE, f"The joined table needs more than {self.limits.table_mb:,} MB of memory.")
         check_cancelled()
         title = f"{joined.left.name} + {joined.right.name.rpartition('/')[2]}"

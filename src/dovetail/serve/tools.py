@@ -1,7 +1,7 @@
 """The verbs as tools of the Model Context Protocol, for AI assistants.
 
-Answers are small: the best few, with the reasons, and how to get the rest. A joined table is kept by the server and named,
-so that its rows need not pass through the assistant.
+Answers are small: the best few, with the reasons, and how to get the rest. A joined table is kept by the server under a
+name, so that its rows need not pass through the assistant.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Tools:
         how: Literal["inner", "left", "right", "outer", "semi", "anti"] = "inner",
         by: Literal["equal", "transform", "similar", "semantic", "through"] | None = None,
     ) -> Answer:  # fmt: skip
-        """Join two tables. `on` is left=right, or several with commas between; without it, the best columns are found."""
+        """Join two tables, on left=right, or several of these with commas between; or on the best columns it finds."""
         found = await self._ask(lambda: self._service.join(table, other, _SAMPLE, on=on, how=how, by=by))
         told = ("sentence", "why", "probability", "rows", "cardinality", "matched_left", "matched_right",
                 "unmatched_left_sample", "table", "sql")  # fmt: skip
@@ -147,10 +147,7 @@ class Tools:
 
     async def find(self, value: str | None = None, column: str | None = None, k: K = 20) -> Answer:
         """Find the columns that contain a value, or those whose name matches a glob."""
-        if (value is None) == (column is None):
-            raise ToolError("Give either `value` or `column`.")
-        lake = self._service.lake
-        found: Any = await self._ask(lambda: lake.find(value) if value is not None else lake.find_columns(str(column)))
+        found = await self._ask(lambda: self._service.find(value, column))
         return {"total": len(found), "columns": [each.to_dict() for each in found[:k]]}
 
     async def rows(self, table: Table, offset: Offset = 0, k: K = 10) -> Answer:

@@ -33,10 +33,8 @@ class Workers:
 
     async def run(self, work: Callable[[], T], seconds: float | None = None, has_left: HasLeft | None = None) -> T:
         """What `work` returns. Raises `Refused` where too many wait or the time is over, `Cancelled` if nobody does."""
-        answer: T | None = None
-        async for answer in self.stream(lambda: iter((work(),)), seconds, has_left):
-            pass
-        return answer  # type: ignore[return-value]  # there is exactly one
+        (answer,) = [each async for each in self.stream(lambda: iter((work(),)), seconds, has_left)]
+        return answer
 
     async def stream(
         self, work: Callable[[], Iterator[T]], seconds: float | None = None, has_left: HasLeft | None = None

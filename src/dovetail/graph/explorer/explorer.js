@@ -33,6 +33,10 @@ function dovetailExplorer(root, graph) {
   }
   const short = (name, most) => (name.length > most ? "…" + name.slice(-most + 1) : name);
   const base = (name) => name.split("/").pop();
+  function stem(name, most) {
+    const text = base(name).replace(/\.\w+(\.gz)?$/, "");
+    return text.length > most ? text.slice(0, most - 1) + "…" : text;
+  }
   const plural = (n, noun) => n.toLocaleString("en") + " " + noun + (n === 1 ? "" : "s");
 
   root.classList.add("dt-explorer");
@@ -98,7 +102,7 @@ function dovetailExplorer(root, graph) {
     const [width, height] = size();
     const low = (axis) => Math.min(...points.map((p) => p[axis] - p.r)), high = (axis) => Math.max(...points.map((p) => p[axis] + p.r));
     const [left, right, top, bottom] = [low("x"), high("x"), low("y"), high("y")];
-    const scale = Math.min((width - 24) / (right - left || 1), (height - 24) / (bottom - top || 1), 4);
+    const scale = Math.min((width - 24) / (right - left || 1), (height - 24) / (bottom - top || 1), 9);
     return points.map((p) => ({
       x: width / 2 + (p.x - (left + right) / 2) * scale, y: height / 2 + (p.y - (top + bottom) / 2) * scale, r: p.r * scale,
     }));
@@ -109,7 +113,7 @@ function dovetailExplorer(root, graph) {
     const points = fit(packed(shown.map((members) => 4 * Math.sqrt(members.length))));
     shown.forEach((members, place) => {
       const p = points[place], name = base(hubOf(members));
-      const label = p.r > 26 ? short(name, Math.floor(p.r / 3.5)) : "";
+      const label = p.r > 24 ? stem(name, Math.max(4, Math.floor(p.r / 3.6))) : "";
       bubble(p.x, p.y, p.r, label, plural(members.length, "table") + " around " + name, () => go({ component: place }));
     });
     make("h2", plural(components.length, "component") + " of connected tables", list);

@@ -43,9 +43,8 @@ def _line(desk: Desk, place: Any, decision: Any) -> None:
             await _list(desk, place)
 
     with ui.element("div").classes("dt-card"), ui.element("div").classes("dt-row"):
-        ui.label("join" if decision.verdict == "joins" else "never join").classes(
-            "good" if decision.verdict == "joins" else "bad"
-        )
+        said, tone = ("join", "good") if decision.verdict == "joins" else ("never join", "bad")
+        ui.label(said).classes(tone)
         ui.link(decision.left_table, table_address(decision.left_table))
         ui.label(decision.condition).classes("any")
         ui.link(decision.right_table, table_address(decision.right_table))

@@ -61,6 +61,7 @@ def frame(request: Request, title: str, here: str = "", wide: bool = False) -> I
     """A page under the head. The link at its end leads to the same as JSON."""
     stored = request.cookies.get(_DARK)
     dark = ui.dark_mode(None if stored is None else stored == "1")
+    ui.colors(primary="#2563a8")
     ui.page_title(f"{title} · Dovetail")
     ui.add_css(resources.files(__package__).joinpath("theme.css").read_text(encoding="utf-8"))
     with ui.element("header").classes("dt-head"):
@@ -121,7 +122,7 @@ def shown_in(place: Any) -> Iterator[None]:
             yield
     except Cancelled:
         return
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # logged, and shown as a sentence
         if not isinstance(error, DovetailError):
             _log.error("a page failed", exc_info=error)
         place.clear()
@@ -161,7 +162,7 @@ def small_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> None:
-    """Many rows, to sort, filter and scroll. Fields have names of our own: a dot in a name would be taken for a path."""
+    """Many rows, to sort, filter and scroll. Fields are numbered: a dot in a name would be taken for a path."""
     names = columns[:SHOWN_COLUMNS]
     fields = [{"headerName": name, "field": f"c{place}", "sortable": True, "filter": True, "resizable": True}
               for place, name in enumerate(names)]  # fmt: skip

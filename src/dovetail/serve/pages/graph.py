@@ -44,7 +44,8 @@ def add(desk: Desk) -> None:
                     script.onload = async () => {{
                         const answer = await fetch("{EXPLORER}.json");
                         const root = document.getElementById("c{root.id}");
-                        const dark = () => root.classList.toggle("dark", document.body.classList.contains("body--dark"));
+                        const isDark = () => document.body.classList.contains("body--dark");
+                        const dark = () => root.classList.toggle("dark", isDark());
                         dovetailExplorer(root, await answer.json());
                         dark();
                         new MutationObserver(dark).observe(document.body, {{attributeFilter: ["class"]}});

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -44,12 +45,8 @@ def add(desk: Desk) -> None:
         if not (table and other):
             ui.navigate.to("/")
             return
-        asked = {
-            "on": on,
-            "how": how if how in KINDS else KINDS[0],
-            "by": by if by in METHODS else _ANY,
-            "program": program,
-        }
+        how, by = how if how in KINDS else KINDS[0], by if by in METHODS else _ANY
+        asked = {"on": on, "how": how, "by": by, "program": program}
         with frame(request, "Join", "Search") as page:
             place = ui.element("div").classes("w-full")
             with place:
@@ -57,7 +54,7 @@ def add(desk: Desk) -> None:
             await ui.context.client.connected()
             with shown_in(page):
                 history = await desk.ask(lambda: desk.service.history(table))
-                sides = [await desk.ask(lambda name=name: desk.service.rows(name, 0, 5)) for name in (table, other)]
+                sides = [await desk.ask(partial(desk.service.rows, name, 0, 5)) for name in (table, other)]
                 place.clear()
                 with place:
                     heading(f"Join {sides[0]['title']} with {sides[1]['title']}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from nicegui import ui
+from nicegui import events, ui
 from starlette.requests import Request
 
 from dovetail.serve.pages.frame import (
@@ -108,13 +108,16 @@ def _list(lines: Any) -> None:
         {"headerName": "Not a table", "field": "error", "flex": 1, "minWidth": 120},
     ]
     data = [dict(zip(("table", "rows", "columns", "bytes", "error"), row, strict=True)) for row in rows]
-    shown = ui.aggrid({"columnDefs": fields, "rowData": data}, html_columns=[], auto_size_columns=False).classes(
-        "dt-grid"
-    )
+    options = {"columnDefs": fields, "rowData": data}
+    shown = ui.aggrid(options, html_columns=[], auto_size_columns=False).classes("dt-grid")
     shown.style("height: 34rem; cursor: pointer")
-    shown.on("cellClicked", lambda event: ui.navigate.to(table_address(event.args["data"]["table"])), ["data"])
-    shown.on("cellKeyDown", lambda event: ui.navigate.to(table_address(event.args["data"]["table"])), ["data"],
-             js_handler="(event) => { if (event.event && event.event.key === 'Enter') emit({data: event.data}) }")  # fmt: skip
+
+    def open_table(event: events.GenericEventArguments) -> None:
+        ui.navigate.to(table_address(event.args["data"]["table"]))
+
+    shown.on("cellClicked", open_table, ["data"])
+    entered = "(event) => { if (event.event && event.event.key === 'Enter') emit({data: event.data}) }"
+    shown.on("cellKeyDown", open_table, js_handler=entered)
 
 
 def _found(found: Any) -> None:

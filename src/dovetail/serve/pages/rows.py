@@ -81,12 +81,13 @@ def _code(history: list[dict[str, Any]]) -> dict[str, str]:
             lines.append(f"mine = duckdb.sql({step['query']!r}.replace('result', 'mine')).arrow()")
             spark.append(f"mine.createOrReplaceTempView('result'); mine = spark.sql({step['query']!r})")
             continue
-        options = "".join(f", {name}={value!r}" for name, value in step.items()
-                          if name not in ("verb", "table", "with", "program"))  # fmt: skip
+        given = {name: value for name, value in step.items() if name not in ("verb", "table", "with", "program")}
+        options = "".join(f", {name}={value!r}" for name, value in given.items())
         lines.append(f"mine = lake.join(mine, {step['with']!r}{options}).frame")
-        on = step.get("on")
-        spark.append(f"mine = dovetail.join_on_spark(mine, {step['with']!r}, on={on!r}, how={step.get('how', 'inner')!r}, spark=spark)"
-                     if on and not step.get("by") else "# this step needs dovetail.join: " + str(step["with"]))  # fmt: skip
+        if set(given) <= {"on", "how"} and "on" in given:
+            spark.append(f"mine = dovetail.join_on_spark(mine, {step['with']!r}{options}, spark=spark)")
+        else:
+            spark.append(f"# joined with {step['with']}: this needs lake.join, which runs in one process")
     head = "import dovetail\n\nlake = dovetail.open('idx')\n"
     return {"Python": head + "\n".join(lines), "PySpark": "import dovetail\n\n" + "\n".join(spark)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def _query(history: list[dict[str, Any]], rows: dict[str, Any], table: str, on: 
             chip("let it choose", lambda: ui.navigate.to(address("/search", table=table, by=by)), not on)
             for column in rows["columns"][:_CHIPS]:
                 target = address("/search", table=table, on=column, by=by)
-                chip(column, lambda target=target: ui.navigate.to(target), column == on)
+                chip(column, partial(ui.navigate.to, target), column == on)
             if len(rows["columns"]) > _CHIPS:
                 soft(f"… and {len(rows['columns']) - _CHIPS:,} more columns")
         with ui.expansion("First rows").classes("w-full").props("dense"):
@@ -152,7 +153,7 @@ def _query(history: list[dict[str, Any]], rows: dict[str, Any], table: str, on: 
         ui.select(
             _METHODS, value=by if by in _METHODS else METHODS[0], label="Values match if they are",
             on_change=lambda event: ui.navigate.to(address("/search", table=table, on=on, by=event.value)),
-        ).props("outlined dense").classes("min-w-64")  # fmt: skip
+        ).props("outlined dense").style("width: 18rem")  # fmt: skip
 
 
 async def _stream(desk: Desk, table: str, on: str, by: str) -> None:
