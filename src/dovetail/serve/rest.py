@@ -73,8 +73,11 @@ class _File(Response):
 
 
 def _media(*types: str) -> dict[int | str, dict[str, Any]]:
+    """The description of answers of other types; their failures are JSON all the same."""
     schema = {"schema": {"type": "string", "format": "binary"}}
-    return {200: {"content": {each.partition(";")[0]: schema for each in types}}}
+    problem = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    failures = {status: {"description": each["description"], "content": problem} for status, each in PROBLEMS.items()}
+    return {200: {"content": {each.partition(";")[0]: schema for each in types}}, **failures}
 
 
 class Rest:

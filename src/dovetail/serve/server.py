@@ -29,6 +29,7 @@ from dovetail.serve.work import Workers
 
 _log = logging.getLogger("dovetail.serve")
 _WARMING = 600.0  # seconds, generously: kernels compile in the first run after an installation
+_ADDRESS = 2_000_000  # bytes of an address with its headers, generously: 100,000 characters may be a million
 _GRACE = 2  # seconds for answers that are under way when the server ends
 _LEFT = 499  # as nginx says it; nobody reads it
 
@@ -110,7 +111,11 @@ def listen(server: Server, host: str, port: int, tell: Callable[[str], None]) ->
     except OSError as error:
         raise InputError(f"Cannot listen at {host}, port {port}: {error.strerror}.") from error
     name = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(server.app, log_level="warning", timeout_graceful_shutdown=_GRACE)
+    # Of uvicorn's two parsers, h11 is the one that takes long addresses, as those of a shared query are.
+    config = uvicorn.Config(
+        server.app, http="h11", h11_max_incomplete_event_size=_ADDRESS, log_level="warning",
+        timeout_graceful_shutdown=_GRACE,
+    )  # fmt: skip
 
     class Told(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
