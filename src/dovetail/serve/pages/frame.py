@@ -71,7 +71,7 @@ def frame(request: Request, title: str, here: str = "", wide: bool = False) -> I
         with ui.element("div").classes("end"):
             ui.link("JSON", _as_json(request)).classes("wide-only").tooltip("The data of this page")
             _dark_switch(dark)
-    with ui.element("main").classes("dt-page wide" if wide else "dt-page") as page:
+    with ui.element("div").classes("dt-page wide" if wide else "dt-page") as page:
         yield page
 
 

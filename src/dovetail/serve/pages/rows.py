@@ -63,7 +63,7 @@ def _head(found: dict[str, Any], history: list[dict[str, Any]], table: str) -> N
         soft(f"{found['rows']:,} rows, {len(found['columns']):,} columns")
         with ui.element("div").classes("dt-row end").style("width: auto"):
             for suffix, name in _FORMATS.items():
-                ui.link(name, address(f"/download.{suffix}", table=table)).props("download")
+                ui.link(name, address(f"/download.{suffix}", table=table))
             ui.button("Search with this table", on_click=lambda: ui.navigate.to(address("/search", table=table))) \
                 .props("no-caps unelevated")  # fmt: skip
     with ui.element("div").classes("dt-row"):
