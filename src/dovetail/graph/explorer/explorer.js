@@ -102,7 +102,7 @@ function dovetailExplorer(root, graph) {
     const [width, height] = size();
     const low = (axis) => Math.min(...points.map((p) => p[axis] - p.r)), high = (axis) => Math.max(...points.map((p) => p[axis] + p.r));
     const [left, right, top, bottom] = [low("x"), high("x"), low("y"), high("y")];
-    const scale = Math.min((width - 24) / (right - left || 1), (height - 24) / (bottom - top || 1), 9);
+    const scale = Math.min((width - 90) / (right - left || 1), (height - 50) / (bottom - top || 1), 9);
     return points.map((p) => ({
       x: width / 2 + (p.x - (left + right) / 2) * scale, y: height / 2 + (p.y - (top + bottom) / 2) * scale, r: p.r * scale,
     }));

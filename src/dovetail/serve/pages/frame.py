@@ -26,6 +26,7 @@ T = TypeVar("T")
 LINKS = {"Search": "/", "Lake": "/tables", "Graph": "/graph", "Decisions": "/decisions"}
 SHOWN_COLUMNS = 200  # of a table: more than anybody looks through
 _GRID_ROWS = 1_000
+_FEW_ROWS = 10  # so many need no scrolling
 _DARK = "dovetail_dark"
 _log = logging.getLogger("dovetail.serve")
 
@@ -168,7 +169,11 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> N
               for place, name in enumerate(names)]  # fmt: skip
     data = [{f"c{place}": cell for place, cell in enumerate(row[:SHOWN_COLUMNS])} for row in rows[:_GRID_ROWS]]
     options = {"columnDefs": fields, "rowData": data, "enableCellTextSelection": True}
-    ui.aggrid(options, html_columns=[], auto_size_columns=False).classes("dt-grid")
+    few = len(data) <= _FEW_ROWS
+    shown = ui.aggrid(
+        options | {"domLayout": "autoHeight"} if few else options, html_columns=[], auto_size_columns=False
+    )
+    shown.classes("dt-few" if few else "dt-grid")
     parts = [f"the first {len(data):,} of {total:,} rows"] if total > len(data) else []
     parts += [f"the first {len(names)} of {len(columns):,} columns"] if len(columns) > len(names) else []
     if parts:

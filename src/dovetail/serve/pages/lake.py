@@ -139,6 +139,7 @@ def _profile(table: Any) -> None:
     with ui.element("div").classes("dt-row"):
         soft(f"{table.rows:,} rows, {len(table.columns):,} columns")
         with ui.element("div").classes("dt-row end").style("width: auto"):
+            ui.link("Paths from it", address("/paths", start=table.name))
             ui.link("In the graph", f"/graph#{urlencode({'table': table.name})}")
             ui.button("What joins with it?", on_click=lambda: ui.navigate.to(address("/search", table=table.name))) \
                 .props("no-caps unelevated")  # fmt: skip
