@@ -30,7 +30,7 @@ test: $(READY) lint types ## lint, types and all tests that need nothing but Pyt
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready $(CHROMIUM) ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark, a browser
-	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server $(BIN)/python -m pytest -m full
+	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server DOVETAIL_PICTURES=docs/images $(BIN)/python -m pytest -m full
 
 $(OLDEST)/ready: $(READY)
 	@echo "Fetching pyspark 3.5 (once, some minutes) ..."

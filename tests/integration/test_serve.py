@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -70,6 +72,23 @@ def test_a_client_that_leaves_does_not_hold_a_thread(made):
         begun = time.monotonic()
         assert httpx.get(f"{address}/decisions.json", timeout=30).json() == []
         assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_ends_leaves_nothing_behind(made, tmp_path, number):
+    command = [str(COMMAND), "serve", str(made), "--port", "0"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        address = server.stdout.readline().removeprefix("Dovetail at ").strip()
+        httpx.post(
+            f"{address}/uploads.json", files={"file": ("mine.csv", "a,b\n1,2\n2,3\n")}, timeout=60
+        ).raise_for_status()
+        assert list(tmp_path.iterdir())
+        server.send_signal(number)
+        assert "Traceback" not in server.communicate(timeout=30)[1]
+    assert server.returncode in (0, -signal.SIGTERM) and not list(tmp_path.iterdir())
 
 
 def test_elsewhere_a_token_is_made(made):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from pathlib import Path
 
 import click
 
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, split_index
 from dovetail.cli.serve import require_serve
 
@@ -30,7 +32,8 @@ def mcp_command(arguments: tuple[str, ...], index: str | None, write: bool) -> i
     from dovetail.serve.tools import Tools
     from dovetail.serve.work import Workers
 
-    with tempfile.TemporaryDirectory(prefix="dovetail-mcp-") as kept:
+    interrupted = contextlib.suppress(KeyboardInterrupt)
+    with interrupted, stops_in_order(), tempfile.TemporaryDirectory(prefix="dovetail-mcp-") as kept:
         service = Service(folder, Path(kept))
         Tools(service, Workers(service.limits), read_only=not write).server.run("stdio")
     return 0

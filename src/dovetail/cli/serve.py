@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from pathlib import Path
 
 import click
 
+from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, split_index
 from dovetail.errors import InputError
 
@@ -79,5 +81,6 @@ def serve_command(
     def tell(address: str) -> None:
         click.echo(f"Dovetail at {address}" + (f"/?token={token}" if token else ""))
 
-    listen(server, host, port, tell)
+    with contextlib.suppress(KeyboardInterrupt), stops_in_order():
+        listen(server, host, port, tell)
     return 0

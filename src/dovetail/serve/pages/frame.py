@@ -36,6 +36,7 @@ class Desk:
 
     def __init__(self, service: Service, workers: Workers, read_only: bool) -> None:
         self.service, self.workers, self.read_only = service, workers, read_only
+        self._tables: tuple[int, list[str]] = (0, [])
 
     async def ask(self, work: Callable[[], T], seconds: float | None = None) -> T:
         """Ask for somebody who looks at a page; it ends when the page is closed."""
@@ -43,6 +44,13 @@ class Desk:
 
     async def ask_lake(self, work: Callable[[], T]) -> T:
         return await self.ask(work, self.service.limits.lake_seconds)
+
+    def tables(self) -> list[str]:
+        """The names of all tables of the lake, found once for a generation."""
+        lake = self.service.lake
+        if self._tables[0] != lake.generation:
+            self._tables = lake.generation, [line.table for line in lake.tables() if not line.error]
+        return self._tables[1]
 
     def stream(self, work: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
         return self.workers.stream(work, has_left=self._has_left())

@@ -42,13 +42,13 @@ def add(desk: Desk) -> None:
     async def start(request: Request) -> None:
         with frame(request, "Search", "Search"):
             heading("What joins with your table?")
-            lake = desk.service.lake
-            soft(f"Give a table: its columns are compared with those of {len(lake.tables()):,} tables of the lake.")
+            tables = await desk.ask(desk.tables)
+            soft(f"Give a table: its columns are compared with those of {len(tables):,} tables of the lake.")
             failed = ui.element("div").classes("w-full")
             with ui.element("div").classes("dt-ways"):
                 _upload(desk, failed)
                 _paste(desk, failed)
-                _pick(desk)
+                await _pick(desk)
 
     @ui.page("/search")
     async def search(request: Request, table: str = "", on: str = "", by: str = METHODS[0]) -> None:
@@ -101,10 +101,10 @@ def _paste(desk: Desk, failed: Any) -> None:
         ui.button("Search with these cells", on_click=take).props("outline no-caps")
 
 
-def _pick(desk: Desk) -> None:
-    def offer() -> None:
+async def _pick(desk: Desk) -> None:
+    async def offer() -> None:
         typed = (name.value or "").strip().casefold()
-        found = [line.table for line in desk.service.lake.tables() if typed in line.table.casefold() and not line.error]
+        found = [table for table in await desk.ask(desk.tables) if typed in table.casefold()]
         offered.clear()
         with offered:
             for table in found[:_OFFERED]:
@@ -118,7 +118,7 @@ def _pick(desk: Desk) -> None:
         heading("Or take a table of the lake", 2)
         name = ui.input(placeholder="Part of its name", on_change=offer).props("outlined dense debounce=200 clearable")
         offered = ui.element("div").classes("dt-card").style("border: 0; padding: 0")
-        offer()
+        await offer()
 
 
 async def _keep(desk: Desk, failed: Any, path: Path, title: str) -> None:
