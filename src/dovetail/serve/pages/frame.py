@@ -121,6 +121,7 @@ def nothing(text: str) -> None:
 def problem(text: str) -> None:
     with ui.element("div").classes("dt-state problem").props("role=alert"):
         ui.label(text)
+        ui.link("Start again with a table", "/").classes("small")
 
 
 @contextlib.contextmanager

@@ -129,7 +129,7 @@ def _found(found: Any) -> None:
         with ui.element("div").classes("dt-row small"):
             ui.link(each.table, table_address(each.table))
             ui.label(each.column).classes("any")
-            soft(f"{each.type}, in {each.rows:,} rows")
+            soft(f"{each.type}, in {each.rows:,} row{'' if each.rows == 1 else 's'}")
 
 
 def _profile(table: Any) -> None:
