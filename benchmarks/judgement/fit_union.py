@@ -26,6 +26,7 @@ from signed_logistic import fit_signed
 import dovetail
 from dovetail._model import Model
 from dovetail._types import Array
+from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import open_table
 from dovetail.union import alignment
 from dovetail.union.features import COLUMN_FEATURES, compare
@@ -91,7 +92,7 @@ def of_tables(
         for place in draw.choice(len(files), min(_QUERIES, len(files)), replace=False):
             mine = open_table(folder / files[place])
             allowed = [segment.allowed((), str(mine.path.resolve())) for segment in lake.segments]
-            judge = UnionJudge(lake.segments, mine, allowed)
+            judge = UnionJudge(LakeColumns(lake.segments), mine, allowed)
             judged = judge.judge(judge.candidates(_CONSIDERED).tolist())
             right = np.array([how_right(base, each.table.name, base_of, headers) for each in judged])
             known = ~np.isnan(right)

@@ -4,9 +4,10 @@
 
 INDEX is an index of a lake to which the folder DATABASES was added (`dovetail index DATABASES --to INDEX --add`). Each
 database has `tables/*.csv` and a `truth.json` with its `foreign_keys`. Every table that refers to others is a question;
-any table that it refers to is right. With --outside, the queries are copies in a folder of their own, so that the place
-of a file says nothing. Figures are means over questions, and over databases, since a few databases are large. The
-stored model was fitted to these databases: what it does on others is measured by fit_search.py, which leaves them out.
+any table that it refers to is right, also as a near-copy that a hit stands for. With --outside, the queries are copies
+in a folder of their own, so that the place of a file says nothing. Figures are means over questions, and over
+databases, since a few databases are large. The stored model was fitted to these databases: what it does on others is
+measured by fit_search.py, which leaves them out.
 """
 
 from __future__ import annotations
@@ -137,8 +138,10 @@ def ask(lake: dovetail.Lake, paths: dict[str, Path], question: Question, outside
     columns = {column.name: column for column in open_table(query).columns}
     judged = []
     for hit in hits:
-        table, declared = paths[hit.table], question.references.get(paths[hit.table], frozenset())
-        if table != query:
+        folded = [paths[each] for each in (hit.table, *hit.copies)]
+        table = next((each for each in folded if each in question.references), folded[0])
+        declared = question.references.get(table, frozenset())
+        if query not in folded:
             repeats = np.bool_(hit.joined_rows > hit.matched_rows)
             right = min(how_right(known, query, mine, table, theirs, bool(repeats)) for mine, theirs in hit.pairs)
             types = [lake.table(hit.table).column(name).type for name in hit.columns]

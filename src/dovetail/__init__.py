@@ -22,20 +22,23 @@ if TYPE_CHECKING:
     from dovetail.api.lake import Lake, open, verify
     from dovetail.api.union import union
     from dovetail.errors import DovetailError
+    from dovetail.join.best_predicate.scores import Joined, Preference
     from dovetail.join.result import JoinResult
     from dovetail.transform.transformation import Transformation
     from dovetail.union.append import UnionResult
 
 __version__ = "0.1.0"
 __all__ = [
-    "DovetailError", "JoinResult", "Lake", "Transformation", "UnionResult", "clean", "compact", "index", "join",
-    "join_on_spark", "open", "predicates", "remove", "union", "verify",
+    "DovetailError", "JoinResult", "Joined", "Lake", "Preference", "Transformation", "UnionResult", "clean", "compact",
+    "index", "join", "join_on_spark", "open", "predicates", "remove", "union", "verify",
 ]  # fmt: skip
 
 _MODULE_OF = {
     "DovetailError": "errors",
     "JoinResult": "join.result",
+    "Joined": "join.best_predicate.scores",
     "Lake": "api.lake",
+    "Preference": "join.best_predicate.scores",
     "Transformation": "transform.transformation",
     "UnionResult": "union.append",
     "clean": "api.index",

@@ -203,7 +203,7 @@ def test_nothing_is_explained(lake):
 def test_command_line(sample_index, tmp_path, capsys):
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert set(answer) == {"query", "by", "question", "exact", "seconds", "note", "hits"}
+    assert set(answer) == {"query", "by", "question", "exact", "seconds", "note", "hits", "to_append"}
     assert {"rank", "table", "columns", "score", "overlap", "containment", "exact"} <= set(answer["hits"][0])
     assert run(["search", str(AIRPORTS), "--on", "country", "--index", str(sample_index), "--explain", "1"]) == 0
     assert "227" in capsys.readouterr().out
@@ -233,9 +233,8 @@ def test_what_the_command_line_says_where_there_is_little(sample_index, tmp_path
     assert run([*command, "--on", "flag", "--fast", "--tables", "science/none.csv"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "The sketches found nothing.",
-        "The exact answer:",
         "No table of the lake matches science/none.csv.",
+        "The exact answer is the same.",
     ]
     assert run([*command, "--on", "year", "--threshold", "0.999", "--tables", "geo/*"]) == 1
     assert capsys.readouterr().out.endswith("Try a lower --threshold.\n")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dovetail.join.best_predicate.coding import Coded, CodedTable, code_tables
 from dovetail.join.best_predicate.groups import TwoCoded
-from dovetail.join.best_predicate.scores import PREFERENCES
+from dovetail.join.best_predicate.scores import PREFERENCES, Preference, preference_of
 from dovetail.join.best_predicate.search import Search, best_predicates
 from dovetail.tables.input_table import open_table
 
@@ -147,6 +147,22 @@ def test_three_tables(given_tables, k):
         best = best_predicates(codes, preference, k, 60)
         assert best.complete
         assert answer(best, codes) == ranked(name, given_tables)[:k], name
+
+
+@settings(max_examples=30)
+@given(tables([(2, 2), (3, 2)], 7), st.sampled_from([1, 3]))
+def test_a_preference_of_ones_own(given_tables, k):
+    """Without a bound nothing is ruled out; with one, the answer is the same."""
+
+    def few_rows(joined):
+        return joined.groups - 10 * joined.rows
+
+    codes = coded(given_tables)
+    wanted = sorted((entry[0] + 10 * entry[2], *entry[1:]) for entry in ranked("groups", given_tables))[:k]
+    for preference in (preference_of(few_rows), Preference("few rows", few_rows, lambda joined: joined.most_groups)):
+        best = best_predicates(codes, preference, k, 60)
+        assert best.complete
+        assert answer(best, codes) == wanted
 
 
 @settings(max_examples=40)

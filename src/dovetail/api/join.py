@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.predicates import Predicates, named_predicates
+from dovetail.join.best_predicate.scores import Preferred
 from dovetail.join.choose import join_tables
 from dovetail.join.many import join_many
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
@@ -29,7 +30,7 @@ def join(
     right_on: str | Sequence[str] | None = None,
     how: str = "inner",
     by: str | Transformation | None = None,
-    prefer: str | None = None,
+    prefer: Preferred | None = None,
     equal: str | tuple[str, str] | None = None,
     min_similarity: float | None = None,
     one_to_one: bool = False,
@@ -89,10 +90,12 @@ def join_on_spark(left: Any, right: Any, on: Names, how: str = "inner", *, spark
     return join_frames(spark, left, right, on, how)
 
 
-def predicates(*tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
+def predicates(*tables: Any, prefer: Preferred | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
     """The `k` best sets of columns to join the tables on, best first, with their scores.
 
-    Without `prefer`, of two tables, the score is the probability that a person would accept the join.
+    Without `prefer`, of two tables, the score is the probability that a person would accept the join. `prefer` names a
+    preference, or is a function of the counts of a join (`Joined`), as `lambda joined: joined.groups`; the greatest
+    score wins. A `Preference` with a bound lets much be ruled out without being counted.
     """
     return named_predicates(_tables(*tables), prefer, k, seconds)
 

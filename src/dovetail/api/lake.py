@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from dovetail.graph.nary_dependencies import NaryDependencies
     from dovetail.indexes.verify import Verification
     from dovetail.join.best_predicate.predicates import Predicates
+    from dovetail.join.best_predicate.scores import Preferred
     from dovetail.join.result import JoinResult
     from dovetail.search.many import Answer, Answers
     from dovetail.search.planner import JudgeUnions
@@ -150,7 +151,7 @@ class Lake:
         """What every search takes besides its request."""
         from dovetail.union.join_or_union import with_unions
 
-        return self._decided, self._search_columns, partial(with_unions, self.segments)
+        return self._decided, self._search_columns, partial(with_unions, self._search_columns)
 
     def _ranked_for(self, target: str, request: SearchRequest) -> Hits:
         """Hits by what their columns add to predicting a column of mine."""
@@ -166,19 +167,26 @@ class Lake:
         return ranked_for(self.segments, mine, target, found, request.most)
 
     def search_iter(
-        self, data: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
+        self,
+        data: Any,
+        on: str | Sequence[str] | None = None,
+        k: int | None = None,
+        *,
+        when_long: bool = False,
+        **options: Any,
     ) -> Iterator[Hits]:
         """The answers of `lake.search` as they come: first an approximate one, from sketches, then the exact one.
 
         The options are those of `lake.search`. Each answer is a list of hits, best first; `hits.exact` says which it
         is. In the exact one, `hits.changes` marks each hit as new, moved or the same, and names those that are gone;
         `hits.recall` is the share of its hits that the approximate answer had. Where sketches do not answer (several
-        columns, `by="transform"`, `by="semantic"`), there is only the exact answer.
+        columns, `by="transform"`, `by="semantic"`), there is only the exact answer. With `when_long`, the approximate
+        answer comes only where so many columns hold the values that the exact one takes a while.
         """
         from dovetail.search.stages import search_stages
 
         request = _request(data, on, k, options)
-        for hits in search_stages(self.segments, request, *self._search_context):
+        for hits in search_stages(self.segments, request, *self._search_context, when_long):
             yield hits.of(Source(self._join_hit, data))
 
     def search_many(
@@ -222,7 +230,7 @@ class Lake:
         left_on: str | Sequence[str] | None = None,
         right_on: str | Sequence[str] | None = None,
         by: str | Transformation | None = None,
-        prefer: str | None = None,
+        prefer: Preferred | None = None,
         equal: str | tuple[str, str] | None = None,
         min_similarity: float | None = None,
         one_to_one: bool = False,
@@ -277,7 +285,9 @@ class Lake:
 
         return search_unions(self.segments, UnionRequest(mine, k, globs, include_self)).of(append)
 
-    def predicates(self, *tables: Any, prefer: str | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:
+    def predicates(
+        self, *tables: Any, prefer: Preferred | None = None, k: int = 5, seconds: float = SECONDS
+    ) -> Predicates:
         """The `k` best sets of columns to join tables on, as `dovetail.predicates`; and as people decided.
 
         Each is a path, a table of the lake by name, or a frame.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +106,9 @@ def search_command(
     shows them all, and --json names them.
 
     --json-lines prints hits as they are found: first those of sketches (LSH Ensemble), then the exact ones, with what
-    has changed. --fast prints both as tables; with --json or --json-lines, only those of sketches. --many searches with
-    all tables of a folder and prints their hits as JSON lines, or writes them to a file.
+    has changed. --fast prints both as tables; with --json or --json-lines, only those of sketches. On a terminal, those
+    of sketches are shown unasked where the values occur in so many columns that the exact answer takes a while. --many
+    searches with all tables of a folder and prints their hits as JSON lines, or writes them to a file.
 
     The exit code is 1 if nothing is found.
 
@@ -147,22 +149,25 @@ def search_command(
     with from_standard_input(query) as (data,):
         if as_lines:
             return print_stages(Lake(folder), data, {**options, "fast": fast})
+        lake = Lake(folder)
+        if not (as_json or mapping or target or explain is not None) and (fast or sys.stdout.isatty()):
+            answers = lake.search_iter(data, **options, when_long=True)
+            if fast:
+                answers = (lake.search(data, **options, fast=stage) for stage in (True, False))
+            return _print_answers(answers, query, folder)
         with long_question() as progress:
             progress("searching", 0, 0)
-            search = functools.partial(Lake(folder).search, data, **options, target=target)
-            hits = search(fast=fast)
-            exact = search() if fast and not (as_json or explain is not None) else hits
+            hits = lake.search(data, **options, fast=fast, target=target)
         if mapping:
             write_mapping(hits, mapping)
         if explain is not None:
             _explain(_chosen(hits, explain), as_json)
         elif as_json:
             print_json(hits.to_json())
-        elif fast:
-            hits = _refined(hits, exact, query, folder)
         else:
-            _say(hits, query, folder)
-    return 0 if hits else 1
+            _show(hits)
+            _say_next(hits, query, folder)
+    return 0 if hits or hits.to_append else 1
 
 
 def _explain(hit: Hit, as_json: bool) -> None:
@@ -172,29 +177,49 @@ def _explain(hit: Hit, as_json: bool) -> None:
         click.echo(hit.explain())
 
 
-def _say(hits: Hits, query: str, index: str) -> None:
+def _show(hits: Hits) -> None:
     if hits:
-        _print(hits)
-        note(_next(query, index, hits[0]))
+        print_table(*hits.shown(), NUMBERS, LOOSE)
     else:
-        click.echo(hits.sentence + _hint(hits))
+        click.echo(hits.sentence)
+
+
+def _say_next(hits: Hits, query: str, index: str) -> None:
+    """What to do next, and what to know of the answer."""
+    if hits.append_sentence:
+        note(hits.append_sentence)
+    if hits or hits.to_append:
+        note(f"Try:  {shlex.join(_next(hits, query, index))}")
+    elif hint := _hint(hits):
+        click.echo(hint)
     if hits.note:
         note(hits.note)
 
 
-def _refined(sketched: Hits, exact: Hits, query: str, index: str) -> Hits:
-    """Print what the sketches found, then the exact answer if it differs; returns the latter."""
-    pairs = [[(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (sketched, exact)]
-    if sketched:
-        _print(sketched)
-    else:
-        click.echo("The sketches found nothing.")
-    if sketched and pairs[0] == pairs[1]:
-        click.echo(f"The exact answer is the same.\n{_next(query, index, exact[0])}")
-    else:
-        click.echo("The exact answer:")
-        _say(exact, query, index)
-    return exact
+def _print_answers(answers: Iterator[Hits], query: str, index: str) -> int:
+    """Print each answer as it comes, the exact one only where it says something new. Returns the exit code."""
+    last: Hits | None = None
+    while (hits := _awaited(answers)) is not None:
+        same = last is not None and _same(last, hits)
+        if last is not None:
+            click.echo("The exact answer is the same." if same else "The exact answer:")
+        if not same:
+            _show(hits)
+        last = hits
+    assert last is not None  # every search has an answer
+    _say_next(last, query, index)
+    return 0 if last or last.to_append else 1
+
+
+def _awaited(answers: Iterator[Hits]) -> Hits | None:
+    with long_question() as progress:
+        progress("searching", 0, 0)
+        return next(answers, None)
+
+
+def _same(one: Hits, other: Hits) -> bool:
+    shown = ([(hit.table, hit.columns, hit.overlap) for hit in hits] for hits in (one, other))
+    return next(shown) == next(shown)
 
 
 def _chosen(hits: Hits, rank: int) -> Hit:
@@ -203,27 +228,26 @@ def _chosen(hits: Hits, rank: int) -> Hit:
     return hits[rank - 1]
 
 
-def _print(hits: Hits) -> None:
-    headings, rows = hits.shown()
-    print_table(headings, rows, NUMBERS, LOOSE)
-
-
-def _next(query: str, index: str, hit: Hit) -> str:
-    """The command that joins the best hit, ready to paste."""
+def _next(hits: Hits, query: str, index: str) -> list[str]:
+    """The command that joins the best hit, or appends it, ready to paste."""
+    if not hits or hits[0].rather == "union":
+        table = hits[0].table if hits else hits.to_append[0].table
+        return ["dovetail", "union", query, table, "--index", str(index), "-o", "appended.parquet"]
+    hit = hits[0]
     theirs = hit.columns * len(hit.on) if len(hit.columns) == 1 else hit.columns
     on = ",".join(f"{mine}={other}" for mine, other in zip(hit.on, theirs, strict=True))
     method = [] if hit.by == "equal" else ["--by", hit.by]
     if isinstance(hit, SemanticHit):
         method += ["--min-similarity", f"{hit.min_similarity:g}"]
     command = ["dovetail", "join", query, hit.table, "--index", str(index), "--on", on, *method]
-    return f"Try:  {shlex.join([*command, '-o', 'joined.parquet'])}"
+    return [*command, "-o", "joined.parquet"]
 
 
 def _hint(hits: Hits) -> str:
     """How to see the nearest matches."""
     if hits.by == "semantic":
-        return "\nTry a lower --threshold, or a lower --min-similarity."
+        return "Try a lower --threshold, or a lower --min-similarity."
     least = min((hit.overlap for hit in hits.nearest), default=0)
     if hits.question == "containment" and least:
-        return "\nTry a lower --threshold."
-    return f"\nTry --min-overlap {least} to see them, or --on COLUMN to search with one column." if least > 1 else ""
+        return "Try a lower --threshold."
+    return f"Try --min-overlap {least} to see them, or --on COLUMN to search with one column." if least > 1 else ""

@@ -9,6 +9,7 @@ from dovetail.errors import InputError
 from dovetail.tables.column_names import Names
 
 if TYPE_CHECKING:
+    from dovetail.join.best_predicate.scores import Preferred
     from dovetail.transform.transformation import Transformation
 
 METHODS = ("equal", "transform", "similar", "semantic", "through")
@@ -31,7 +32,7 @@ class JoinRequest:
     on: Names | None = None
     how: str = "inner"
     by: str | Transformation | None = None
-    prefer: str | None = None
+    prefer: Preferred | None = None
     equal: str | tuple[str, str] | None = None  # columns that must be equal as well, by similarity
     min_similarity: float | None = None
     one_to_one: bool = False

@@ -31,6 +31,8 @@ PRIOR = {
     " ": 0.5,
 }
 """How likely a character delimits at all, before the sample speaks."""
+WITHIN_VALUES = " :"
+"""Characters that values hold, too (`Maker A`, `12:30`): they delimit only if the first row has them."""
 BY_SUFFIX = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
 NAMED_BONUS = 1.3
 STRONG = re.compile(r"[;|\t]")
@@ -113,7 +115,7 @@ def score_of(dialect: Dialect, lines: list[str]) -> float:
     if not rows:
         return 0.0
     width, count = Counter(map(len, rows)).most_common(1)[0]
-    if width < 2:
+    if width < 2 or (dialect.delimiter in WITHIN_VALUES and len(rows[0]) == 1):
         return 0.0
     even = count / len(rows)
     if sum(line.count(f'"{dialect.delimiter}"') for line in lines) >= len(rows):

@@ -45,6 +45,17 @@ class ColumnGain:
         return {"column": self.column, "gain": round(self.gain, 6)}
 
 
+@dataclass(frozen=True)
+class TableToAppend:
+    """A table that is no hit, but whose rows could be appended to mine, and how likely a person would."""
+
+    table: str
+    probability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"table": self.table, "probability": round(self.probability, 6)}
+
+
 @dataclass(frozen=True, repr=False)
 class Hit:
     """A table that joins with mine, with the evidence. All numbers are exact."""
@@ -231,7 +242,7 @@ class Hits(Rows[Hit]):
 
     def __init__(
         self, rows: Any, query: str, by: str, question: str, exact: bool, seconds: float, nothing: str = "",
-        nearest: Any = (), note: str = "", before: Hits | None = None,
+        nearest: Any = (), note: str = "", before: Hits | None = None, to_append: tuple[TableToAppend, ...] = (),
     ) -> None:  # fmt: skip
         super().__init__(rows)
         self.query = query
@@ -243,6 +254,7 @@ class Hits(Rows[Hit]):
         self.nearest: list[Hit] = list(nearest)  # without hits: the best of those that were not good enough
         self.note = note  # what the search left out; empty if nothing
         self.before = before  # the approximate answer that this one refines, if there was one
+        self.to_append = to_append  # other tables, where no column was named
 
     @property
     def changes(self) -> list[Change]:
@@ -268,8 +280,14 @@ class Hits(Rows[Hit]):
         others = self.nearest if nearest is None else nearest
         return Hits(
             rows, self.query, self.by, self.question, self.exact, self.seconds, self.nothing, others, self.note,
-            self.before,
+            self.before, self.to_append,
         )  # fmt: skip
+
+    @property
+    def append_sentence(self) -> str:
+        """Which other tables could be appended; empty if none."""
+        named = tuple(f"{each.table} ({each.probability:.0%})" for each in self.to_append)
+        return f"To append rather than join: {_some(named, _SHOWN_COLUMNS)}." if named else ""
 
     @property
     def sentence(self) -> str:
@@ -288,10 +306,12 @@ class Hits(Rows[Hit]):
 
     def __repr__(self) -> str:
         headings, rows = self.shown()
-        return "\n".join(table_lines(headings, rows, NUMBERS, LOOSE)) if rows else self.sentence
+        lines = table_lines(headings, rows, NUMBERS, LOOSE) if rows else [self.sentence]
+        return "\n".join([*lines, *filter(None, [self.append_sentence])])
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + self._copies_in_html() if self else f"<p>{html.escape(self.sentence)}</p>"
+        shown = super()._repr_html_() + self._copies_in_html() if self else f"<p>{html.escape(self.sentence)}</p>"
+        return shown + (f"<p>{html.escape(self.append_sentence)}</p>" if self.to_append else "")
 
     def _copies_in_html(self) -> str:
         """The near-copies of each hit, to be opened."""
@@ -312,6 +332,7 @@ class Hits(Rows[Hit]):
             "seconds": round(self.seconds, 6),
             "note": self.note or None,
             "hits": self.to_dicts(),
+            "to_append": [table.to_dict() for table in self.to_append],
         }
 
 

@@ -37,8 +37,9 @@ _NEAREST = 3  # named if there is no hit
 _STEPS = (1, 4, 16)  # times the hits that are wanted: asked for one after another as long as most are near-copies
 M = TypeVar("M")
 
-JudgeUnions = Callable[[InputTable, Hits], Hits]
-"""Adds to the hits of a table how likely each is a union."""
+JudgeUnions = Callable[[InputTable, Sequence[Array], Hits], Hits]
+"""Adds to the hits of a table how likely each is a union, and other tables to append; the array says of each segment
+which tables may be hits."""
 
 
 def search(
@@ -85,7 +86,7 @@ def search(
         nothing += f" What you rejected is left out (pairs of columns: {decided.rejections})."
     question = "overlap" if request.share is None else "containment"
     found = Hits(hits, table.name, "equal", question, not request.fast, time.perf_counter() - begun, nothing, nearest)
-    return judge_unions(table, found) if judge_unions and found.exact else found
+    return judge_unions(table, allowed, found) if judge_unions and found.exact and not names else found
 
 
 def _folded(segments: Sequence[OpenSegment], request: SearchRequest, hits: Hits) -> Hits:

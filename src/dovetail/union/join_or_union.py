@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from dovetail.indexes.open_segment import OpenSegment
-from dovetail.search.hits import Hit, Hits
+from dovetail._types import Array
+from dovetail.search.hits import Hit, Hits, TableToAppend
+from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable
 from dovetail.union.measure import UnionJudge
 
+_MORE = 6  # tables that are no hits but share names of columns, judged as well; arbitrary, for time
+_LIKELY = 0.5  # more likely than not, a person would append the table
 
-def with_unions(segments: Sequence[OpenSegment], mine: InputTable, hits: Hits) -> Hits:
-    """The hits that have a probability of a join, with that of a union."""
+
+def with_unions(lake: Callable[[], LakeColumns], mine: InputTable, allowed: Sequence[Array], hits: Hits) -> Hits:
+    """The hits that have a probability of a join, with that of a union; and other tables to append.
+
+    `allowed` says of each segment which tables may be hits.
+    """
     judged = [hit for hit in hits if hit.probability is not None and not hit.decided]
-    if not judged:
+    columns = lake()
+    if not columns.tables:
         return hits
-    judge = UnionJudge(segments, mine, [segment.alive for segment in segments])
+    judge = UnionJudge(columns, mine, allowed)
     found = judge.judge([judge.number_of(hit.table) for hit in judged])
     likely = {hit.table: each.probability for hit, each in zip(judged, found, strict=True)}
-    return hits.with_rows([_with_union(hit, likely.get(hit.table)) for hit in hits])
+    answer = hits.with_rows([_with_union(hit, likely.get(hit.table)) for hit in hits])
+    answer.to_append = _others(judge, {table for hit in hits for table in (hit.table, *hit.copies)})
+    return answer
 
 
 def _with_union(hit: Hit, union: float | None) -> Hit:
     return replace(hit, union=union)
+
+
+def _others(judge: UnionJudge, known: set[str]) -> tuple[TableToAppend, ...]:
+    """Tables that are not known yet and whose rows could be appended, the likeliest first."""
+    numbers = judge.candidates(_MORE + len(known)).tolist()
+    others = [number for number in numbers if judge.name_of(number) not in known][:_MORE]
+    likely = [TableToAppend(each.table.name, each.probability) for each in judge.judge(others)]
+    return tuple(sorted((each for each in likely if each.probability > _LIKELY), key=lambda each: -each.probability))

@@ -11,7 +11,7 @@ import numpy as np
 from dovetail._model import Model, load_model
 from dovetail._types import Array
 from dovetail.evidence.reasons import Clauses, Group, Values, model_clauses
-from dovetail.indexes.open_segment import OpenSegment, find_table
+from dovetail.indexes.open_segment import find_table
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.union.alignment import Alignment, align
@@ -44,11 +44,10 @@ class JudgedTable:
 class UnionJudge:
     """Judges tables of the lake for one table of mine."""
 
-    def __init__(self, segments: Sequence[OpenSegment], mine: InputTable, allowed: Sequence[Array]) -> None:
+    def __init__(self, lake: LakeColumns, mine: InputTable, allowed: Sequence[Array]) -> None:
         """`allowed` says of each segment which tables may be hits."""
-        self.mine = mine
-        self._lake = LakeColumns(segments)
-        columns = [mask[segment.table_of] for segment, mask in zip(segments, allowed, strict=True)]
+        self.mine, self._lake = mine, lake
+        columns = [mask[segment.table_of] for segment, mask in zip(lake.segments, allowed, strict=True)]
         self._candidates = Candidates(self._lake, mine, np.concatenate(columns) if columns else np.empty(0, bool))
 
     @cached_property
@@ -70,6 +69,10 @@ class UnionJudge:
         """The number of a live table."""
         segment, number = find_table(self._lake.segments, table, "The index has no table")
         return number + int(self._lake.first_tables[list(self._lake.segments).index(segment)])
+
+    def name_of(self, number: int) -> str:
+        segment, place = self._lake.table_at(number)
+        return segment.names[place]
 
     def _features(self, number: int, alignment: Alignment) -> Array:
         known = self._candidates

@@ -10,6 +10,7 @@ from typing import Any
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.planner import POOR
+from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.union.hits import UnionHit, UnionHits
 from dovetail.union.measure import JudgedTable, UnionJudge
@@ -38,7 +39,7 @@ def search_unions(segments: Sequence[OpenSegment], request: UnionRequest) -> Uni
     begun = time.perf_counter()
     mine = open_table(request.data, segments=segments)
     but = "" if request.include_self or mine.path is None else str(mine.path.resolve())
-    judge = UnionJudge(segments, mine, [segment.allowed(request.tables, but) for segment in segments])
+    judge = UnionJudge(LakeColumns(segments), mine, [segment.allowed(request.tables, but) for segment in segments])
     judged = judge.judge(judge.candidates(max(_JUDGED, _FACTOR * request.k)).tolist() if segments else [])
     judged.sort(key=lambda each: (-each.probability, each.table.name))
     good = [each for each in judged[: request.k] if each.probability >= POOR]

@@ -238,6 +238,13 @@ def test_one_column_of_titles_with_commas(tmp_path: Path) -> None:
     )
 
 
+def test_one_column_of_values_with_spaces(tmp_path: Path) -> None:
+    makers = [f"Maker {n}" for n in range(50)]
+    assert table_of(written(tmp_path, "a.csv", "\n".join(["who", *makers]))) == (("who",), [[each] for each in makers])
+    numbered = table_of(written(tmp_path, "b.txt", "\n".join(["who number", *makers])))
+    assert numbered == (("who", "number"), [each.split() for each in makers])
+
+
 @pytest.mark.parametrize("before", ["", ",".join(HEADER) + "\n"])
 def test_stray_quote_in_the_first_rows(tmp_path: Path, before: str) -> None:
     body = text(header=False) * 10

@@ -9,9 +9,12 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError
+from dovetail.search import stages
 from dovetail.search.decided import ranked
 from dovetail.search.hits import Hits
 from dovetail.search.many import SCHEMA
+from dovetail.search.request import SearchRequest
+from dovetail.tables.input_table import open_table
 from support.command import dovetail as command
 from support.sample import SAMPLE_LAKE
 
@@ -34,6 +37,21 @@ def test_the_last_answer_is_the_exact_one(lake, options):
     assert as_rows(last) == as_rows(lake.search(AIRPORTS, **options))
     assert as_rows(first) == as_rows(lake.search(AIRPORTS, fast=True, **options))
     assert last[0].preview(1) is not None
+
+
+def test_long_posting_lists_have_an_approximate_answer_unasked(lake, sample_index, monkeypatch):
+    (only,) = lake.search_iter(AIRPORTS, on="country", when_long=True)
+    assert only.exact
+    values = open_table(AIRPORTS).column("country").tokens.to_pylist()
+    holders = sum(len(lake.find(value)) for value in values)
+    read = stages.postings(lake.segments, SearchRequest(AIRPORTS, "country"), open_table(AIRPORTS))
+    assert 0 < read <= holders  # tokens that the same columns hold share a list
+    monkeypatch.setattr(stages, "LONG_LISTS", read)
+    first, last = lake.search_iter(AIRPORTS, on="country", when_long=True)
+    assert (first.exact, last.exact) == (False, True)
+    asked = ("search", AIRPORTS, "--on", "country", "--index", sample_index)
+    assert "The exact answer is the same." in command(*asked, terminal=True).out
+    assert "The exact answer" not in command(*asked).out  # programs get one answer
 
 
 def test_changes_lead_from_the_first_answer_to_the_last(lake):

@@ -109,6 +109,36 @@ def test_search_tells_a_union_from_a_join(lake, mine):
     assert (named.union, named.rather) == (None, "join")
 
 
+def test_search_names_other_tables_to_append(lake, folder):
+    """A table with the columns of others, but no value that joins."""
+    draw = random.Random(1)
+    other = [
+        {"invoice": f"n-{n}", "city": f"Ort {n}", "product": f"tool {n}", "kilograms": n * 7 + 1000} for n in range(30)
+    ]
+    draw.shuffle(other)
+    mine = write(folder / "sales-1999.csv", other)
+    hits = lake.search(mine)
+    assert not hits
+    named = {each.table: each.probability for each in hits.to_append}
+    assert {"sales-2021.csv", "longer.csv"} <= set(named)
+    assert "books.csv" not in named and min(named.values()) > 0.5
+    assert list(named.values()) == sorted(named.values(), reverse=True)
+    said = command.dovetail("search", mine, "--index", folder / "idx")
+    assert said.code == 0
+    assert f"To append rather than join: {hits.to_append[0].table} (" in said.err
+    assert f"Try:  dovetail union {mine} {hits.to_append[0].table} --index" in said.err
+    assert "To append" in repr(hits) and "To append" in hits._repr_html_()
+    assert lake.search(mine, on="city").to_append == ()
+    assert {each.table for each in lake.search(mine, tables="x*").to_append} <= {"x7.csv"}
+
+
+def test_search_offers_no_hit_twice(lake, mine):
+    hits = lake.search(mine)
+    assert not {hit.table for hit in hits} & {each.table for each in hits.to_append}
+    asked = command.dovetail("search", mine, "--index", lake.info()["path"])
+    assert (hits[0].rather == "union") == ("Try:  dovetail union" in asked.err)
+
+
 def test_from_the_command_line(lake, mine, folder, tmp_path):
     index = ("--index", folder / "idx")
     answer = command.dovetail("union", mine, *index)

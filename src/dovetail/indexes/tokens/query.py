@@ -58,6 +58,11 @@ class TokenReader:
         group = self.group_of(token)
         return self.arrays.posting_columns[offsets[group] : offsets[group + 1]]
 
+    def postings(self, tokens: pa.Array) -> int:
+        """The length of the posting lists of distinct tokens; tokens that the same columns hold share one."""
+        groups, offsets = self.grouped(tokens)[0], self.arrays.posting_offsets
+        return int((offsets[groups + 1] - offsets[groups]).sum())
+
     def group_of(self, token: int) -> int:
         """The group of tokens that exactly the same columns hold."""
         return int(np.searchsorted(self.arrays.group_tokens, token, side="right")) - 1

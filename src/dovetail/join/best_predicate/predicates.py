@@ -13,7 +13,7 @@ from dovetail.catalog.decisions import NO_DECISIONS, Decision, TableDecisions
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.coding import code_tables
 from dovetail.join.best_predicate.groups import TwoCoded
-from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES, Joined
+from dovetail.join.best_predicate.scores import DEFAULT, Joined, Preferred, preference_of
 from dovetail.join.best_predicate.search import best_predicates
 from dovetail.join.compete import compete
 from dovetail.join.judge import NamedColumns
@@ -105,7 +105,7 @@ class Predicates:
 
 def named_predicates(
     tables: Sequence[InputTable],
-    prefer: str | None = None,
+    prefer: Preferred | None = None,
     k: int = 5,
     seconds: float = SECONDS,
     decisions: Sequence[TableDecisions] = (),
@@ -115,8 +115,7 @@ def named_predicates(
     `decisions` are those about every two tables, in the order of `itertools.combinations`: none that a person rejected
     is offered, and without a preference, those that a person accepted come first.
     """
-    if prefer is not None and prefer not in PREFERENCES:
-        raise InputError(f"`prefer` is {prefer!r}; it must be one of {', '.join(PREFERENCES)}.")
+    preference = preference_of(DEFAULT if prefer is None else prefer)
     if k < 1:
         raise InputError(f"`k` is {k}; it must be at least 1.")
     if prefer is None and len(tables) == 2:
@@ -128,7 +127,7 @@ def named_predicates(
     decided = dict(zip(itertools.combinations(range(len(tables)), 2), decisions, strict=bool(decisions)))
     more = sum(len(of.rejected) for of in decided.values())  # those of several columns are left out afterwards
     coded = replace(coded, excluded=frozenset(_excluded(names, decided)))
-    best = best_predicates(coded, PREFERENCES[prefer or DEFAULT], k + more, seconds)
+    best = best_predicates(coded, preference, k + more, seconds)
     found = []
     for each in best.predicates:
         pairs = tuple(ColumnPair(x, names[x][a], y, names[y][b]) for x, a, y, b in each.pairs)
@@ -136,7 +135,7 @@ def named_predicates(
         if not any(of.rejects(mine, theirs) for of, mine, theirs in said):
             accepted = said[0][0].accepts(*said[0][1:]) if len(said) == 1 else None
             found.append(NamedPredicate(pairs, each.score, each.joined, accepted.decided if accepted else None))
-    return Predicates(prefer or DEFAULT, tuple(found[:k]), best.complete)
+    return Predicates(preference.name, tuple(found[:k]), best.complete)
 
 
 def _excluded(

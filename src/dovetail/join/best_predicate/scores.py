@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dovetail.errors import InputError
+
 Rank = tuple[float, int, int]
 """Best first: the score, then rows of the tables that have a match (both negative), then joined rows."""
 
@@ -74,16 +76,23 @@ class Joined:
 
 @dataclass(frozen=True)
 class Preference:
-    """A way to score joins. `bound` is at least the score of every predicate with more columns."""
+    """A way to score joins by their counts.
+
+    `bound` is at least the score of every predicate with more columns, given the counts of one with fewer. Without it,
+    nothing is ruled out, and all closed predicates are counted.
+    """
 
     name: str
-    symbol: str
-    wants: str
     score: Callable[[Joined], float]
-    bound: Callable[[Joined], float]
+    bound: Callable[[Joined], float] = lambda _: math.inf
+    symbol: str = ""  # in the paper
+    wants: str = ""  # in words
 
     def rank(self, joined: Joined) -> Rank:
-        return -self.score(joined), -joined.covered, joined.rows
+        score = self.score(joined)
+        if math.isnan(score):
+            raise InputError(f"The preference {self.name} gave no number for {joined}.")
+        return -score, -joined.covered, joined.rows
 
     def best_rank(self, joined: Joined) -> Rank:
         """A bound for predicates with more columns, which cover no more rows, and if as many, in no fewer."""
@@ -120,30 +129,39 @@ def _compactest(joined: Joined) -> float:
 
 _LIST = (
     Preference(
-        "key", "", "one side is a key, and 90 % of the rows of the other refer to it; then strength",
+        "key",
         lambda joined: joined.keyness + _strength(joined), lambda joined: joined.most_keyness + _strongest(joined),
+        "", "one side is a key, and 90 % of the rows of the other refer to it; then strength",
     ),
     Preference(
-        "coverage", "h1", "as many rows as possible have a match",
-        lambda joined: joined.covered, lambda joined: joined.covered,
+        "coverage", lambda joined: joined.covered, lambda joined: joined.covered,
+        "h1", "as many rows as possible have a match",
     ),
     Preference(
-        "groups", "h2", "as many distinct keys as possible join",
-        lambda joined: joined.groups, lambda joined: joined.most_groups,
+        "groups", lambda joined: joined.groups, lambda joined: joined.most_groups,
+        "h2", "as many distinct keys as possible join",
     ),
+    Preference("compact", _compactness, _compactest, "h3", "the full outer join has as few rows as possible"),
     Preference(
-        "compact", "h3", "the full outer join has as few rows as possible",
-        _compactness, _compactest,
+        "balance", _entropy, lambda joined: round(math.log2(joined.most_groups), _DIGITS),
+        "h4", "joined rows are spread evenly over many keys (entropy)",
     ),
-    Preference(
-        "balance", "h4", "joined rows are spread evenly over many keys (entropy)",
-        _entropy, lambda joined: round(math.log2(joined.most_groups), _DIGITS),
-    ),
-    Preference(
-        "strength", "h5", "many rows have a match, and few have several (harmonic mean)",
-        _strength, _strongest,
-    ),
+    Preference("strength", _strength, _strongest, "h5", "many rows have a match, and few have several (harmonic mean)"),
 )  # fmt: skip
 PREFERENCES = {preference.name: preference for preference in _LIST}
 DEFAULT = "key"
 """Measured best on average: docs/algorithms/schemaless.md."""
+
+
+Preferred = str | Preference | Callable[[Joined], float]
+"""What `prefer` takes: a name, a function of the counts of a join, or one with a bound."""
+
+
+def preference_of(prefer: Preferred) -> Preference:
+    if isinstance(prefer, Preference):
+        return prefer
+    if callable(prefer):
+        return Preference(getattr(prefer, "__name__", "preference"), prefer)
+    if prefer not in PREFERENCES:
+        raise InputError(f"`prefer` is {prefer!r}; it must be one of {', '.join(PREFERENCES)}, or a function.")
+    return PREFERENCES[prefer]

@@ -162,7 +162,7 @@ async def _stream(desk: Desk, table: str, on: str, by: str) -> None:
     with state:
         waiting("Searching …")
     with shown_in(state):
-        options = {"on": on or None, "by": by}
+        options = {"on": on or None, "by": by, "when_long": True}
         async for hits in desk.stream(lambda: desk.service.search_stages(table, **options)):
             state.clear()
             found.clear()
@@ -184,6 +184,11 @@ def _summary(hits: Hits) -> None:
         soft(f"{len(hits)} tables, best first, in {hits.seconds:.2f} s.{folded}")
         if hits.note:
             soft(hits.note)
+    if hits.to_append:
+        with ui.element("div").classes("dt-row small"):
+            soft("Rather to append than to join:")
+            for other in hits.to_append:
+                ui.link(f"{other.table} ({other.probability:.0%})", table_address(other.table))
 
 
 def _hit(desk: Desk, table: str, hit: Hit) -> None:
