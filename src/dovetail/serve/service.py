@@ -36,6 +36,7 @@ class Service:
     """An index that is served: what every face of the server asks."""
 
     def __init__(self, index: str, folder: Path, limits: Limits | None = None) -> None:
+        self.index = index
         self.limits = limits or Limits()
         self.kept = KeptTables(folder, self.limits)
         self._lake = Lake(index)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dovetail.api.lake import Lake
+from dovetail.serve.code import python_code, spark_code
 from dovetail.serve.kept import upload_suffix
 from dovetail.serve.service import Service
 from support.command import dovetail
@@ -52,6 +53,26 @@ def test_joins_of_lake_tables_by_transformation_are_those_of_their_names(made, t
     assert found["matched_left"] == 10 and found["program"] and found["programs"][0]["words"]
     again = service.join("staff.csv", "emails.csv", program=found["program"])
     assert again["matched_left"] == 10
+
+
+def test_copied_code_makes_the_same_table(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.csv").write_text("airport,visits\nZRH,1\nBER,2\nXXX,3\n")
+    service = Service(str(made), tmp_path / "kept")
+    mine = service.upload(tmp_path / "mine.csv", "mine.csv")
+    joined = service.join(mine.name, "airports.csv", on="airport=code", how="left")
+    asked = service.sql(joined["table"], "SELECT city, visits FROM result ORDER BY visits DESC")
+    names: dict = {}
+    exec(python_code(service.index, service.history(asked["table"])), names)
+    assert [list(row.values()) for row in names["mine"].to_pylist()] == asked["data"]
+    spark = spark_code(service.index, service.history(asked["table"]))
+    compile(spark, "spark", "exec")
+    assert (
+        "join_on_spark(mine, lake.table('airports.csv').record.path, on='airport=code', how='left', spark=spark)"
+        in spark
+    )
+    guessed = service.join(mine.name, "airports.csv")
+    assert spark_code(service.index, service.history(guessed["table"])) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import ui
 from starlette.requests import Request
 
+from dovetail.serve.code import python_code, spark_code
 from dovetail.serve.pages.frame import (
     Desk,
     address,
@@ -49,14 +50,14 @@ async def _page(request: Request, desk: Desk, table: str, query: str) -> None:
             history = await desk.ask(lambda: desk.service.history(table))
             place.clear()
             with place:
-                _head(found, history, table)
+                _head(found, history, table, desk.service.index)
                 grid(found["columns"], found["data"], found["rows"])
                 _sql(table, query or _FIRST_QUERY)
             if query:
                 await _answer(desk, table, query)
 
 
-def _head(found: dict[str, Any], history: list[dict[str, Any]], table: str) -> None:
+def _head(found: dict[str, Any], history: list[dict[str, Any]], table: str, index: str) -> None:
     heading(found["title"])
     steps(history)
     with ui.element("div").classes("dt-row"):
@@ -67,29 +68,10 @@ def _head(found: dict[str, Any], history: list[dict[str, Any]], table: str) -> N
             ui.button("Search with this table", on_click=lambda: ui.navigate.to(address("/search", table=table))) \
                 .props("no-caps unelevated")  # fmt: skip
     with ui.element("div").classes("dt-row"):
-        for name, text in _code(history).items():
-            copied(text, f"Copy as {name}")
-
-
-def _code(history: list[dict[str, Any]]) -> dict[str, str]:
-    """The steps, for Python and for PySpark."""
-    lines = [f"mine = {history[0]['title']!r}"]
-    spark = [f"mine = {history[0]['title']!r}"]
-    for table in history[1:]:
-        step = table["step"]
-        if step["verb"] == "sql":
-            lines.append(f"mine = duckdb.sql({step['query']!r}.replace('result', 'mine')).arrow()")
-            spark.append(f"mine.createOrReplaceTempView('result'); mine = spark.sql({step['query']!r})")
-            continue
-        given = {name: value for name, value in step.items() if name not in ("verb", "table", "with", "program")}
-        options = "".join(f", {name}={value!r}" for name, value in given.items())
-        lines.append(f"mine = lake.join(mine, {step['with']!r}{options}).frame")
-        if set(given) <= {"on", "how"} and "on" in given:
-            spark.append(f"mine = dovetail.join_on_spark(mine, {step['with']!r}{options}, spark=spark)")
-        else:
-            spark.append(f"# joined with {step['with']}: this needs lake.join, which runs in one process")
-    head = "import dovetail\n\nlake = dovetail.open('idx')\n"
-    return {"Python": head + "\n".join(lines), "PySpark": "import dovetail\n\n" + "\n".join(spark)}
+        copied(python_code(index, history), "Copy as Python")
+        spark = spark_code(index, history)
+        if spark:
+            copied(spark, "Copy as PySpark")
 
 
 def _sql(table: str, query: str) -> None:
