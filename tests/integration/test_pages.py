@@ -127,7 +127,8 @@ def test_hostile_tables_are_shown_as_text(browser, address, tmp_path):
         upload = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
         page.locator("input[type=file]").set_input_files(upload)  # type: ignore[arg-type]
         page.wait_for_url("**/search?*")
-        settled(page)
+        if name != "wide.csv":  # a search with 10,000 columns takes longer than anybody waits, and ends when they leave
+            settled(page)
         page.goto(page.url.replace("/search?", "/rows?"))
         expect(page.locator(".ag-root")).to_be_visible()
         assert page.evaluate("window.hacked") is None, name
