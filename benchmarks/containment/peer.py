@@ -108,7 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", type=Path)
     parser.add_argument("--thresholds", nargs="*", default=[])
-    parser.add_argument("--partitions", type=int, default=16)
+    parser.add_argument("--partitions", type=int, default=32, help="as many as ours, the paper's most")
     parser.add_argument("--loaded", action="store_true", help="the file is a kept index: ask it and tell the memory")
     options = parser.parse_args()
     if options.loaded:

@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from generate import Sets, generate
 
+from dovetail.indexes.lsh_ensemble.build import MOST_PARTITIONS
+
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "indexing"))
 
@@ -126,7 +128,7 @@ class Run:
 
 def report_peer(run: Run) -> list[str]:
     loose = run.forced("--plan", "sketches", "--unverified")
-    peer = child("peer.py", run.file, "--thresholds", *run.thresholds)
+    peer = child("peer.py", run.file, "--partitions", MOST_PARTITIONS, "--thresholds", *run.thresholds)
     sketching = peer["query_sketch_seconds"]
 
     def quality(right: list[set[int]], own: Any, unverified: Any, other: Any) -> list[str]:

@@ -3,8 +3,9 @@
     python benchmarks/indexing/planning.py [--files 1000000] [--megabytes 0.1] [--report FILE]
 
 A first run has all of them to read. In a later run the index holds them in segments of 1,000 tables, of which some have
-changed and some are gone. Timed is all that grows with the number of files: reading the catalogs, comparing, grouping,
-and describing the tasks. The listing itself depends on the storage.
+changed and some are gone. Timed is all that grows with the number of files: making files of the names that an object
+store lists, reading the catalogs, comparing, grouping, and describing the tasks. How fast the names come depends on the
+store. With `--folder`, the files of a folder are listed, too, from disk.
 """
 
 from __future__ import annotations
@@ -14,22 +15,26 @@ import gc
 import json
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from reporting import emit, machine, markdown_table
 
+from dovetail._objects import StoredObject
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
+from dovetail.lake import source
 from dovetail.lake.listing import Root, TableFile
 from dovetail.pipeline.generation import tables_of_segment, without
 from dovetail.pipeline.plan import batch_groups, compare, disk_bytes, group_files
 from dovetail.pipeline.probe import witnesses_of_lake
+from dovetail.pipeline.roots import list_tables
 from dovetail.settings import DEFAULTS, MB
 
+ROOT = Root("s3://lake/raw")
 _WORKERS = 64
 _TABLES_A_SEGMENT = 1_000
 _CHANGED = 0.05
@@ -37,15 +42,23 @@ _GONE = 0.01
 _SPREAD = 2.0  # of the logarithm of sizes: from some kilobytes to some hundred megabytes, as lakes have
 
 
-def listing(number: int, mean_bytes: float, mark: str = "") -> dict[str, TableFile]:
-    """Files in folders of a hundred, with sizes of all orders of magnitude."""
+def simulated(number: int, mean_bytes: float) -> list[StoredObject]:
+    """Objects in folders of a hundred, with sizes of all orders of magnitude."""
     sizes = np.random.default_rng(1).lognormal(np.log(mean_bytes) - _SPREAD**2 / 2, _SPREAD, number).astype(int)
-    files = {}
-    for place, size in enumerate(sizes.tolist()):
-        name = f"department-{place // 10_000:03}/topic-{place // 100 % 100:02}/table-{place:07}.csv"
-        fingerprint = f"{size}-{1_700_000_000_000_000_000 + place}-r-"
-        files[name] = TableFile(name, f"/data/lake/{name}", size, fingerprint)
-    return files
+    names = (f"department-{n // 10_000:03}/topic-{n // 100 % 100:02}/table-{n:07}.csv" for n in range(number))
+    return [StoredObject(name, size, 1.7e9, f"{size:032x}") for name, size in zip(names, sizes.tolist(), strict=True)]
+
+
+class SimulatedStore:
+    """As much of an object store as listing needs."""
+
+    found: ClassVar[list[StoredObject]] = []
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def entries(self) -> Iterator[StoredObject]:
+        return iter(self.found)
 
 
 def catalogs(files: dict[str, TableFile]) -> list[tuple[SegmentRef, pa.Table]]:
@@ -77,10 +90,10 @@ class Clock:
         return answer
 
 
-def plan(files: dict[str, TableFile], segments: list[tuple[SegmentRef, pa.Table]]) -> tuple[Clock, int, int]:
+def plan(segments: list[tuple[SegmentRef, pa.Table]]) -> tuple[Clock, int, int]:
     """The stages of `pipeline/run.py` from the listing to the first task, the files to read, and their groups."""
     clock = Clock()
-    root = Root("/data/lake")
+    files = clock.run("list", lambda: list_tables([ROOT]))
 
     def known() -> dict[str, Any]:
         return {name: place for ref, part in segments for name, place in tables_of_segment(ref, part).items()}
@@ -89,7 +102,7 @@ def plan(files: dict[str, TableFile], segments: list[tuple[SegmentRef, pa.Table]
     changes = clock.run("compare", lambda: compare(files, indexed))
     manifest = Manifest(1, tuple(ref for ref, _ in segments))
     clock.run("mark what is gone", lambda: without(manifest, (indexed[table] for table in changes.gone)))
-    clock.run("witnesses, disk", lambda: (witnesses_of_lake([root], changes.to_read), disk_bytes(changes.to_read)))
+    clock.run("witnesses, disk", lambda: (witnesses_of_lake([], changes.to_read), disk_bytes(changes.to_read)))
     sizes = DEFAULTS.segment_mb * MB, DEFAULTS.slice_mb * MB
     groups = clock.run("group", lambda: group_files(changes.to_read, *sizes, _WORKERS))
     batches = clock.run("batches", lambda: batch_groups(groups, _WORKERS))
@@ -107,13 +120,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=1_000_000)
     parser.add_argument("--megabytes", type=float, default=0.1, help="of a file, on average")
+    parser.add_argument("--folder", type=Path, help="of many files, to be listed")
     parser.add_argument("--report", type=Path)
     options = parser.parse_args()
-    files = listing(options.files, options.megabytes * MB)
+    SimulatedStore.found = simulated(options.files, options.megabytes * MB)
+    source.Objects = SimulatedStore  # type: ignore[misc, assignment]
     rows = []
-    for label, segments in (("first run", []), ("later run", catalogs(files))):
+    for label in ("first run", "later run"):
+        segments = [] if label == "first run" else catalogs(list_tables([ROOT]))
         gc.collect()
-        clock, read, groups = plan(files, segments)
+        clock, read, groups = plan(segments)
         stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in clock.seconds.items() if seconds >= 0.05)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         rows.append(
@@ -121,7 +137,14 @@ def main() -> None:
              f"{clock.cpu_seconds:.1f}",             f"{peak:,.0f}", stages)
         )  # fmt: skip
     names = ("", "files listed", "to read", "groups", "seconds", "CPU seconds", "peak RSS, MB", "of which, seconds")
-    emit(f"{machine()}\n\n{markdown_table(names, rows)}", options.report)
+    on_disk = f"\n\n{listed(options.folder)}" if options.folder else ""
+    emit(f"{machine()}\n\n{markdown_table(names, rows)}{on_disk}", options.report)
+
+
+def listed(folder: Path) -> str:
+    clock = Clock()
+    files = clock.run("list", lambda: list_tables([Root.of(str(folder))]))
+    return f"{len(files):,} files of a folder: {clock.seconds['list']:.1f} s, {clock.cpu_seconds:.1f} CPU seconds."
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def cases(truth: Path) -> Iterator[tuple[str, Case]]:
 
 def answer(lake: dovetail.Lake, family: str, case: Case) -> Answer | None:
     left, right = case.tables()
-    found = through_keys(lake.segments, left, right, None, Deadline(_SECONDS), texts_alone=True)
+    found = through_keys(lake.segments, left, right, None, Deadline(_SECONDS), unasked=True)
     if found is None or not found[2]:
         return None
     (mine, theirs), keys, mapping = found

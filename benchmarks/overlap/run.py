@@ -1,11 +1,12 @@
-"""Exact top-k overlap search: JOSIE against MergeList-D, ProbeSet-D, DuckDB and SetSimilaritySearch.
+"""Exact top-k overlap search: our way against JOSIE as published, MergeList-D, ProbeSet-D, and peers: DuckDB and
+SetSimilaritySearch.
 
     python benchmarks/overlap/run.py open_data --seed 7 --report FILE      a scaled-down Open Data: few huge sets
     python benchmarks/overlap/run.py web_tables --seed 7 --report FILE     a scaled-down Web Tables: a million tiny sets
     python benchmarks/overlap/run.py INDEX --seed 7 --report FILE          a real lake, with and without numbers
 
 A grid of query sizes and k. Queries are drawn from columns of the lake, with a tenth of foreign values. The sets are
-built into one segment, from all segments where there is an index, and everybody searches them. Our three ways answer
+built into one segment, from all segments where there is an index, and everybody searches them. All ways answer
 every query in turns, in processor time; the least of the repetitions counts. The peers answer the first queries of each
 size, and we the same beside them, by the clock: they use all cores. All answers are compared.
 """
@@ -24,10 +25,10 @@ import pyarrow as pa
 from generate import KINDS, draw_sets
 from peers import DuckDB, SetSimilaritySearch
 from queries import SIZES, draw_queries
-from report import Cell, report
+from report import WAYS, Cell, report
 from sets import build, sets_of
 
-from dovetail.indexes.josie.query import ALGORITHMS, JosieReader
+from dovetail.indexes.josie.query import JosieReader
 
 KS = (5, 10, 20)
 COLUMNS = {"open_data": 20_000, "web_tables": 1_000_000}
@@ -51,25 +52,25 @@ def measure(reader: JosieReader, queries: dict[int, list[pa.Array]], repeat: int
 
 def measure_query(reader: JosieReader, query: pa.Array, cell: Cell, repeat: int) -> None:
     groups, weights, _ = reader.query_groups(query)
-    answers = {algorithm: reader.search(query, cell.k, algorithm=algorithm) for algorithm in ALGORITHMS}
-    whole: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
-    search: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
+    answers = {name: reader.search(query, cell.k, way=way) for name, way in WAYS.items()}
+    whole: dict[str, list[float]] = {name: [] for name in WAYS}
+    search: dict[str, list[float]] = {name: [] for name in WAYS}
     for turn in range(repeat):
         # Who goes first brings the lists into the caches for the others: everybody does once.
-        order = ALGORITHMS[turn % len(ALGORITHMS) :] + ALGORITHMS[: turn % len(ALGORITHMS)]
-        for algorithm in order:
-            whole[algorithm].append(
-                milliseconds(partial(reader.search, query, cell.k, algorithm=algorithm), time.thread_time)
-            )
-        for algorithm in order:
-            alone = partial(reader.search_groups, groups, weights, cell.k, algorithm=algorithm)
-            search[algorithm].append(milliseconds(alone, time.thread_time))
-    for algorithm in ALGORITHMS:
-        if not np.array_equal(answers[algorithm].columns, answers["merge_list"].columns):
-            raise AssertionError(f"{algorithm} answers differently: {cell.size} values, k = {cell.k}")
-        cell.whole[algorithm].append(min(whole[algorithm]))
-        cell.search[algorithm].append(min(search[algorithm]))
-        cell.work[algorithm].append(answers[algorithm].work)
+        names = list(WAYS)
+        order = names[turn % len(names) :] + names[: turn % len(names)]
+        for name in order:
+            call = partial(reader.search, query, cell.k, way=WAYS[name])
+            whole[name].append(milliseconds(call, time.thread_time))
+        for name in order:
+            alone = partial(reader.search_groups, groups, weights, cell.k, way=WAYS[name])
+            search[name].append(milliseconds(alone, time.thread_time))
+    for name in WAYS:
+        if not np.array_equal(answers[name].columns, answers["merge_list"].columns):
+            raise AssertionError(f"{name} answers differently: {cell.size} values, k = {cell.k}")
+        cell.whole[name].append(min(whole[name]))
+        cell.search[name].append(min(search[name]))
+        cell.work[name].append(answers[name].work)
 
 
 def measure_peers(reader: JosieReader, cells: list[Cell], queries: dict[int, list[pa.Array]], number: int) -> None:
@@ -114,7 +115,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, help=f"of a generated lake; {COLUMNS}")
     parser.add_argument("--seed", type=int, default=1, help="of the sets and of the queries")
     parser.add_argument("--queries", type=int, default=30, help="for each size")
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=4)
     parser.add_argument(
         "--peers",
         type=int,

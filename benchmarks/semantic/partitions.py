@@ -20,10 +20,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parent))
-from pexeso import Grid, choose_pivots, chosen, mapped
+from pexeso import Grid
 from search import COLUMN, by_products, made_up, radius_at, timed, with_error
 
+from dovetail.indexes.pexeso.block_and_verify import distances
 from dovetail.indexes.pexeso.core import VectorParameters
+from dovetail.indexes.pexeso.grid import choose_pivots
 
 Array = npt.NDArray[Any]
 PIVOTS, REGIONS, ROUNDS = 3, 4, 10
@@ -32,7 +34,7 @@ TAUS, SHARES = (0.04, 0.06, 0.08), (0.2, 0.6)
 
 def histograms(vectors: Array, columns: Array) -> Array:
     """For each column the share of its vectors in each region: intervals of the distances to some pivots."""
-    places = mapped(vectors, choose_pivots(vectors, PIVOTS))
+    places = distances(vectors, choose_pivots(vectors, PIVOTS))
     inner = np.linspace(0, 1, REGIONS + 1)[1:-1]  # equally full: most vectors are about as far from a pivot
     cells = [np.searchsorted(np.quantile(axis, inner), axis) for axis in places.T]
     key = np.ravel_multi_index(cells, (REGIONS,) * PIVOTS)
@@ -71,13 +73,13 @@ class Parts:
         for number in np.unique(cluster):
             names, mine = np.unique(columns[cluster[columns] == number], return_inverse=True)
             part = vectors[cluster[columns] == number]
-            self.grids.append(Grid(part, mine, *chosen(part, radius)))
+            self.grids.append(Grid(part, mine, radius))
             self.names.append(names)
 
     def search(self, queries: Array, radius: float, least: int) -> tuple[list[int], int]:
         found, computed = [], 0
         for grid, names in zip(self.grids, self.names, strict=True):
-            hits, distances = grid.search(queries, len(names), radius, least, True)
+            hits, distances = grid.search(queries, len(names), radius, least)
             found += names[hits].tolist()
             computed += distances
         return sorted(found), computed

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parent))
-from pexeso import Grid, chosen
+from pexeso import Grid
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.embedders.calibration import COSINE, Matching
@@ -179,10 +179,10 @@ class Peers:
             if self.flat is not None:
                 self.flat.add(part)
         if "paper" in chosen_peers:
-            pivots, levels = chosen(self.vectors, radius_at(0.06, space))
-            self.grid = Grid(self.vectors, self.column_of, pivots, levels)
-            print(f"the paper's way with {pivots} pivots and {levels} levels")
-            self.grid.search(self.vectors[:1], int(self.column_of[-1]) + 1, 0.1, 1, True)
+            self.grid = Grid(self.vectors, self.column_of, radius_at(0.06, space))
+            print(f"the paper's way with {len(self.grid.pivots)} pivots and {self.grid.levels} levels")
+            for search in (self.grid.search_without_index, self.grid.search):
+                search(self.vectors[:1], int(self.column_of[-1]) + 1, 0.1, 1)  # compiles
 
 
 def by_paper(
@@ -195,8 +195,8 @@ def by_paper(
     least = max(1, int(share * len(part)))
     expected = by_products(part, peers.vectors, peers.column_of, columns, radius, least)
     times = []
-    for inverted in (False, True):
-        seconds, found = timed(lambda inverted=inverted: peers.grid.search(part, columns, radius, least, inverted)[0])
+    for search in (peers.grid.search_without_index, peers.grid.search):
+        seconds, found = timed(lambda search=search: search(part, columns, radius, least)[0])
         times.append((seconds * queries / len(part), answer if found.tolist() == expected else None))
     return times
 

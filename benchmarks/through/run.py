@@ -32,7 +32,7 @@ from dovetail.similar.matching import best_keys
 from dovetail.tables.input_table import InputColumn, open_table
 from dovetail.through import votes as voting
 from dovetail.through.bridges import Bridge
-from dovetail.through.lookup import Lookup, values_of
+from dovetail.through.lookup import Effort, Lookup, values_of
 
 SETS = {"SEMA-JOIN": "semantic_pairs", "DataXFormer": "transform_pairs/DataXFormer"}
 UNKNOWN = (0.01, 0.03, 0.1, 0.3)  # weights of "no table knows it" that are tried
@@ -196,7 +196,7 @@ def measure(title: str, all_cases: list[Case], lake: dovetail.Lake, meaning: Mea
             found = case.written(votes.left[votes.likely], votes.right[votes.likely]) if votes else set()
             by_weight[weight].append(Score.of(found, truth))
         voting._UNKNOWN = shipped
-        equal = Lookup(lake.segments, values_of(case.left), values_of(case.right)).bridges(excluded, False)
+        equal = Lookup(lake.segments, values_of(case.left), values_of(case.right)).bridges(excluded, Effort.EQUAL)
         scores["plain voting"].append(Score.of(case.written(*plain_votes(equal)), truth))
         scores["spelling, most similar"].append(Score.of(by_spelling(case), truth))
         if meaning:

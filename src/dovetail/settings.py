@@ -17,10 +17,10 @@ MB = 1_000_000
 
 class Setting(NamedTuple):
     name: str
-    default: int
+    default: Any  # a whole number, or one of the choices
     minimum: int
     help: str
-    choices: tuple[int, ...] = ()
+    choices: tuple[Any, ...] = ()
     frozen: bool = False
 
 
@@ -37,8 +37,9 @@ SETTINGS = (
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
-def _check(setting: Setting, value: Any) -> None:
-    if not isinstance(value, int) or value < setting.minimum:
+def check_setting(setting: Setting, value: Any) -> None:
+    """Refuse a value that the setting does not allow."""
+    if isinstance(setting.default, int) and (not isinstance(value, int) or value < setting.minimum):
         raise InputError(
             f"{setting.name} is {value!r}; it must be a whole number of at least {setting.minimum} ({setting.help})."
         )
@@ -46,6 +47,11 @@ def _check(setting: Setting, value: Any) -> None:
         raise InputError(
             f"{setting.name} is {value}; it must be one of {', '.join(map(str, setting.choices))} ({setting.help})."
         )
+
+
+def written_value(text: str) -> int | str:
+    """A value as it is written: a whole number, or a name."""
+    return int(text) if text.isdigit() else text
 
 
 @dataclass(frozen=True)
@@ -63,12 +69,13 @@ class Settings:
         for setting in SETTINGS:
             value = getattr(self, setting.name)
             if not (value is None and setting.frozen):
-                _check(setting, value)
+                check_setting(setting, value)
 
     def frozen(self, name: str) -> int:
         """What a new index freezes."""
         value: int | None = getattr(self, name)
-        return _BY_NAME[name].default if value is None else value
+        default: int = _BY_NAME[name].default
+        return default if value is None else value
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:

@@ -13,7 +13,7 @@ SOURCE = Path(dovetail.__file__).parent
 LEVELS = (
     ("errors", "_types", "_numba", "_cancel", "_interrupt"),
     ("_compile", "_deadline", "_model", "_objects", "_output", "_progress", "_text", "settings"),
-    ("results",),
+    ("results", "ways"),
     ("_byte_kernels", "_search_kernels"),
     ("_spark", "normalise", "lake"),
     ("_storage",),

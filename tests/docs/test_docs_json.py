@@ -150,7 +150,9 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
                 "search", "geo/us-states.csv", "--on", "name", "--by", "through", "--index", index, "--json"
             ).json,
             "dovetail join": joins(folder, index),
-            "dovetail join --master": SparkJoin((("id", "a"),), "inner", 2, 3, 2, 2, 2, "out.parquet").report,
+            "dovetail join --master": SparkJoin(
+                "equal", (("id",), ("a",)), "inner", "The columns were given.", 2, 3, 2, 2, 2, "out.parquet"
+            ).report,
             "dovetail union": dovetail("union", unions(folder)[0], "--index", folder / "unions.idx", "--json").json,
             "dovetail union TABLE": dovetail("union", *unions(folder), "-o", folder / "union.csv", "--json").json,
             "dovetail map": dovetail(

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
 
 import dovetail
 from dovetail import _objects
-from dovetail._spark.java import java_home
 from dovetail.errors import BuildFailed, NotAnIndex
 from dovetail.indexes.verify import verify_index
 from support.buckets import s3_server
+from support.clusters import HIDING, SPARK, alike, cluster, environment, in_its_own_folder
 from support.contents import Contents, contents_of, leftovers
 from support.pipeline import without_spark
 from support.processes import dovetail as command
-from support.processes import wait_until
 
 SETTINGS = {"segment_mb": 1, "slice_mb": 1}
 
@@ -99,73 +95,6 @@ def test_dependencies_on_two_cores(in_segments):
     assert leftovers(in_segments[50]) == set()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
-
-
-SPARK = Path(pyspark.__file__).parent
-# Python runs it before a worker: what lies under a folder is not there, as on a machine that has not mounted it.
-HIDING = """
-import io, os
-
-HIDDEN = tuple(os.environ["HIDDEN"].split(os.pathsep))
-
-def hiding(real):
-    def look(path, *given, **named):
-        if isinstance(path, (str, os.PathLike)) and str(path).startswith(HIDDEN):
-            raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
-        return real(path, *given, **named)
-    return look
-
-os.stat, io.open = hiding(os.stat), hiding(io.open)
-"""
-
-
-def environment(**more: str) -> dict[str, str]:
-    return os.environ | {
-        "JAVA_HOME": str(java_home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(SPARK),
-        "PYSPARK_PYTHON": sys.executable, **more,
-    }  # fmt: skip
-
-
-@contextlib.contextmanager
-def cluster(folder: Path, *workers: dict[str, str]) -> Iterator[str]:
-    """The address of a cluster on this machine; a worker of one core for each of these environments."""
-    port = free_port()
-    address = f"spark://127.0.0.1:{port}"
-    started: list[subprocess.Popen[bytes]] = []
-    log = (folder / "cluster.log").open("wb")
-
-    def start(variables: dict[str, str], *arguments: object) -> None:
-        call = [str(SPARK / "bin" / "spark-class"), *map(str, arguments)]
-        started.append(subprocess.Popen(call, env=variables, stdout=log, stderr=log))
-
-    try:
-        master = "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0
-        start(environment(), *master)
-        wait_until(lambda: answers(port), patience=60)
-        for number, variables in enumerate(workers):
-            start(
-                environment(**variables), "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", 1,
-                "--memory", "1g", "--webui-port", 0, "--work-dir", folder / f"work{number}", address,
-            )  # fmt: skip
-        yield address
-    finally:
-        for process in reversed(started):
-            process.terminate()
-        for process in started:
-            process.wait(timeout=30)
-        log.close()
-
-
 @pytest.fixture
 def master(tmp_path) -> Iterator[str]:
     """The address of a cluster of two workers."""
@@ -196,15 +125,45 @@ def test_a_standalone_cluster(lake, in_segments, tmp_path, master):
     assert leftovers(in_segments[50]) == set()
 
 
-def in_its_own_folder(folder: Path, others: list[Path], variables: dict[str, str]) -> dict[str, str]:
-    """The environment of a machine that has a disk of its own, sees no other, and reaches the object store."""
-    folder.mkdir()
-    hiding = folder / "hiding"
-    hiding.mkdir()
-    (hiding / "sitecustomize.py").write_text(HIDING)
-    paths = os.pathsep.join([str(hiding), os.environ.get("PYTHONPATH", "")])
-    own = {"TMPDIR": str(folder), "DOVETAIL_CACHE": str(folder / "cache"), "PYTHONPATH": paths}
-    return {**variables, **own, "HIDDEN": os.pathsep.join(map(str, others))}
+# A driver that asks on a cluster, in one session; the answers go to standard output.
+ASKING = """
+import json, sys
+import dovetail
+from pyspark.sql import SparkSession
+
+master, index, left, right = sys.argv[1:]
+spark = SparkSession.builder.master(master).config("spark.ui.enabled", "false").getOrCreate()
+lake = dovetail.open(index)
+print(json.dumps({
+    "several": lake.inds(nary=2, integers=True, non_unique=True, coverage=0, spark=spark).to_dicts(),
+    "foreign": lake.foreign_keys(0, spark=spark).to_dicts(),
+    "candidates": lake.keys().to_dicts(),
+    "similar": [row.asDict() for row in
+                dovetail.join_on_spark(left, right, "name=called", by="similar", spark=spark).collect()],
+}))
+spark.stop()
+"""
+
+
+@pytest.mark.full
+def test_questions_on_a_cluster(in_segments, tmp_path, master):
+    """Keys, dependencies of several columns and a join of similar values: as in one process."""
+    names = [f"{first} {last}" for first in ("Anna", "Berta", "Clara", "Doris") for last in ("Huber", "Kaiser", "Lang")]
+    (tmp_path / "l.csv").write_text("name\n" + "".join(f"{name}\n" for name in [*names, names[0]]))
+    (tmp_path / "r.csv").write_text("called,n\n" + "".join(f"{name[:-1]},{n}\n" for n, name in enumerate(names)))
+    index, files = tmp_path / "idx", [str(tmp_path / name) for name in ("l.csv", "r.csv")]
+    shutil.copytree(in_segments[50], index)
+    done = subprocess.run(
+        [sys.executable, "-c", ASKING, master, str(index), *files], env=environment(), capture_output=True, text=True,
+        check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + (tmp_path / "cluster.log").read_text()
+    found = json.loads(done.stdout.splitlines()[-1])
+    lake = dovetail.open(in_segments[1])
+    assert found["several"] == lake.inds(nary=2, integers=True, non_unique=True, coverage=0).to_dicts() != []
+    assert found["foreign"] == lake.foreign_keys(0).to_dicts() != []
+    assert found["candidates"] == lake.keys().to_dicts() != []
+    assert found["similar"] == dovetail.join(*files, on="name=called", by="similar").table.to_pylist() != []
 
 
 @pytest.mark.full
@@ -258,12 +217,6 @@ def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, mo
         for name in stored:
             assert b"not-to-be-seen" not in _objects.Objects(to).read(name), "no secret is stored"
     _objects.client.cache_clear()
-
-
-def alike(contents: Contents) -> dict[str, object]:
-    """Without fingerprints: a file's has its time, an object's has its tag."""
-    own = {"fingerprint": ""}
-    return {name: {**found, "table": {**vars(found["table"]), **own}} for name, found in contents.items()}
 
 
 @pytest.mark.full

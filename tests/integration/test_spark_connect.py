@@ -14,6 +14,7 @@ import pytest
 import dovetail
 from dovetail._spark.java import java_home
 from dovetail.indexes.verify import verify_index
+from support.clusters import alike
 from support.contents import contents_of, leftovers
 from support.pipeline import without_spark
 
@@ -29,12 +30,14 @@ import psutil
 from pyspark.sql import SparkSession
 import dovetail
 from dovetail._spark.session import SparkRequest
+from dovetail.join.request import JoinRequest
 from dovetail.join.spark import join_on_spark
 
 settings, asked = json.loads(sys.argv[2]), json.loads(sys.argv[3])
 folder = Path(sys.argv[1])
 loopback = {name: "127.0.0.1" for name in ("connect.grpc.binding.address", "driver.host", "driver.bindAddress")}
 builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
 for name, value in loopback.items():
     builder = builder.config(f"spark.{name}", value)
 spark = builder.getOrCreate()
@@ -42,11 +45,14 @@ before = {key: spark.conf.get(key) for key in spark.conf.getAll}
 
 dovetail.index(folder / "lake", folder / "given", settings=settings, spark=spark)
 dovetail.index(folder / "lake", folder / "active", settings=settings)
+dovetail.index(f"spark:{(folder / 'lake').as_uri()}", folder / "through", settings=settings)
+spark.read.option("header", True).csv(str(folder / "lake" / "t2.csv")).coalesce(1).write.saveAsTable("t2")
+dovetail.index(tables=["default.t2"], to=folder / "table")
 inds = dovetail.open(folder / "given").inds(**asked, spark=spark).to_dicts()
 dovetail.remove(folder / "given", "t1.csv")
 dovetail.compact(folder / "given", spark=spark)
 files = [folder / "lake" / f"t{number}.csv" for number in (2, 3)]
-join_on_spark(*files, "name", "inner", folder / "joined.parquet", SparkRequest(spark))
+join_on_spark(*files, JoinRequest("name"), folder / "joined.parquet", SparkRequest(spark))
 
 listening = {
     found.laddr.ip
@@ -92,6 +98,9 @@ def compare(folder: Path, inds: list[object]) -> None:
     with without_spark():
         dovetail.index(folder / "lake", folder / "here", settings=SETTINGS)
         assert contents_of(folder / "active") == contents_of(folder / "here")
+        assert alike(contents_of(folder / "through")) == alike(contents_of(folder / "here"))
+        table, file = contents_of(folder / "table")["default.t2"], contents_of(folder / "here")["t2.csv"]
+        assert (table["sets"], table["rows"]) == (file["sets"], file["rows"])
         assert dovetail.open(folder / "here").inds(**ASKED).to_dicts() == inds != []
         dovetail.remove(folder / "here", "t1.csv")
         dovetail.compact(folder / "here")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import decimal
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 import dovetail
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.errors import InputError
+from dovetail.pipeline import spark_tables
 from support.contents import Contents, contents_of, leftovers
 from support.pipeline import without_spark
 
@@ -102,6 +104,62 @@ def test_tables_of_a_catalog_are_as_files(spark, catalog, from_files, tmp_path):
     ]
     with without_spark():
         assert dovetail.verify(index).problems == ()
+
+
+@pytest.fixture(scope="module")
+def not_plain(spark, catalog, tmp_path_factory) -> set[str]:
+    """Tables of files that do not say all: a database with what Spark knows more of. Its names."""
+    spark.sql("CREATE DATABASE hard")
+    spark.sql(
+        "CREATE TABLE hard.parted USING parquet PARTITIONED BY (year) AS SELECT id, 2000 + id % 3 AS year FROM range(9)"
+    )
+    spark.sql("CREATE TABLE hard.padded (code CHAR(5), id INT) USING parquet")
+    spark.sql("INSERT INTO hard.padded VALUES ('ab', 1), ('abcde', 2)")
+    spark.sql("CREATE TABLE hard.grown USING parquet AS SELECT 1 AS id, 'a' AS name")
+    spark.sql("ALTER TABLE hard.grown ADD COLUMNS (later INT)")
+    spark.sql("CREATE TABLE hard.comma USING csv AS SELECT id, 'a,b' AS text FROM range(5)")
+    spark.sql("CREATE TABLE hard.stripes USING orc AS SELECT id, 'a' AS text FROM range(5)")
+    spark.sql("CREATE TABLE hard.pairs USING parquet AS SELECT map('a', id) AS pairs FROM range(5)")
+    wide = tmp_path_factory.mktemp("wide")
+    pq.write_table(pa.table({"id": pa.array([1, 2], pa.int32())}), wide / "part.parquet")
+    spark.sql(f"CREATE TABLE hard.widened (id BIGINT) USING parquet LOCATION '{wide}'")
+    broken = tmp_path_factory.mktemp("broken")
+    (broken / "part.parquet").write_bytes(b"PAR1 nothing of the kind PAR1")
+    spark.sql(f"CREATE TABLE hard.broken (id BIGINT) USING parquet LOCATION '{broken}'")
+    return {"parted", "padded", "grown", "comma", "stripes", "pairs", "widened", "broken"}
+
+
+def test_files_that_tasks_read_give_what_spark_reads(spark, catalog, not_plain, tmp_path, monkeypatch):
+    """Small tables of plain files are read without Spark's plans, and all others with them."""
+    planned: set[str] = set()
+    stage = spark_tables._stage_union
+
+    def noting(engine, plans, *given):
+        planned.update(file.table.rpartition(".")[2] for file, _, _ in plans)
+        return stage(engine, plans, *given)
+
+    monkeypatch.setattr(spark_tables, "_stage_union", noting)
+    spark.sql("CREATE TABLE other.several USING parquet AS SELECT /*+ REPARTITION(3) */ id, id % 7 AS b FROM range(90)")
+    chosen = [f"{catalog}.*", "hard.*", "other.several"]
+    first = dovetail.index(tables=chosen, to=tmp_path / "files", spark=spark)
+    assert planned == not_plain
+    assert [skipped.path for skipped in first.skipped] == ["hard.broken"]
+    monkeypatch.setattr(spark_tables.SparkTables, "plain", lambda *_: None)
+    dovetail.index(tables=chosen, to=tmp_path / "planned", spark=spark)
+    assert planned == not_plain | set(tables()) | {"several"}
+    by_files, by_plans = (sorted_rows(plain(contents_of(tmp_path / name))) for name in ("files", "planned"))
+    assert by_files == by_plans
+    spark.sql("DROP TABLE other.several")
+
+
+def sorted_rows(contents: dict[str, Any]) -> dict[str, Any]:
+    """A table of several files has its rows, and so the values that are shown of it, in no particular order."""
+    found = {}
+    for name, table in contents.items():
+        columns = [dataclasses.replace(column, top=(), sample=()) for column in table["columns"]]
+        rows = sorted(zip(*table["rows"], strict=True), key=repr)
+        found[name] = {**table, "rows": rows, "columns": columns} if name == "other.several" else table
+    return found
 
 
 def test_only_what_has_changed_is_read_again(spark, catalog, tmp_path):

@@ -33,7 +33,12 @@ questions = st.builds(
     st.booleans(),
 )
 NULL = "(null)"
-SIGNATURES = [BloomParameters(8, 1, 1), BloomParameters(16, 2, 2, "ref2deps"), BloomParameters()]
+SIGNATURES = [
+    BloomParameters(8, 1, 1),
+    BloomParameters(16, 2, 2, "ref2deps"),
+    BloomParameters(12, 2, 1, "dep2refs", "plain"),
+    BloomParameters(),
+]
 
 
 def brute_force(lake: Lake, question: InclusionQuery) -> set[tuple[str, str, str, str, int]]:

@@ -17,6 +17,7 @@ from dovetail.api.lake import Lake
 from dovetail.embedders import EMBEDDERS
 from dovetail.embedders.calibration import COSINE, calibration_of
 from dovetail.embedders.protocol import Sparse
+from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
 from dovetail.indexes.pexeso.build import cluster
 from dovetail.indexes.pexeso.core import texts_among
 from dovetail.indexes.pexeso.query import Clusters, lists_of
@@ -131,6 +132,10 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, sim
 
     everything = lake.search(query, by="semantic", min_similarity=similarity, threshold=share, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
+    asked = {"by": "semantic", "min_similarity": similarity, "threshold": share, "copies": True}
+    for settings_of_it in ({}, {"pivots": 2, "levels": 3}):
+        published = lake.search(query, way="pexeso", settings=settings_of_it, **asked)
+        assert published == everything
     best = lake.search(query, by="semantic", min_similarity=similarity, k=k, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in best] == ordered(1)[:k]
     for hit in best:
@@ -178,6 +183,39 @@ def test_dense_vectors_near_the_threshold(seed, radius, size):
     rows, places, _ = Clusters(arrays).within(mine, radius, np.ones(len(vectors), bool))
     certain, undecided = pairs_within(mine, vectors, radius)
     assert certain <= set(zip(rows.tolist(), found.order[places].tolist(), strict=True)) <= certain | undecided
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10_000), radius=st.sampled_from([0.05, 0.3, 0.8, 1.2, 1.9]), size=st.integers(0, 300),
+    least=st.integers(1, 12), pivots=st.sampled_from([0, 1, 3]), levels=st.sampled_from([0, 1, 4]),
+    sparse=st.booleans(),
+)  # fmt: skip
+def test_block_and_verify_rules_out_only_what_is_not_joinable(seed, radius, size, least, pivots, levels, sparse):
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(size + 9, 32)) * (generator.random((size + 9, 32)) < (0.3 if sparse else 1.0))
+    vectors[~vectors.any(axis=1), 0] = 1.0
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    queries, weights = vectors[:9].astype(np.float32), generator.integers(1, 4, 9)
+    vectors = np.concatenate([at_distance(vectors[:9], radius, generator), vectors.astype(np.float32)])
+    columns = 6
+    held = [np.flatnonzero(generator.random(columns) < 0.3) for _ in vectors]
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in held])])
+    allowed, matched = generator.random(columns) < 0.8, generator.integers(0, 3, columns)
+    stored = as_sparse(vectors) if sparse else vectors
+    grid = ColumnGrid(stored, 32, (offsets, np.concatenate(held)), radius, pivots, levels)
+    found, computed = grid.joinable(queries, weights, radius, least, matched, allowed)
+
+    def rows(radius: float) -> list[int]:
+        near = np.linalg.norm(queries[:, None].astype(np.float64) - vectors[None].astype(np.float64), axis=2) <= radius
+        of_column = [np.array([column in one for one in held]) for column in range(columns)]
+        return [int(weights[near[:, mine].any(axis=1)].sum()) for mine in of_column]
+
+    certain = allowed & (np.array(rows(radius)) + matched >= least)
+    possible = allowed & (np.array(rows(np.sqrt(radius**2 + 1e-3))) + matched >= least)
+    assert np.all(certain <= found)
+    assert np.all(found <= possible)
+    assert computed <= len(queries) * len(vectors)
 
 
 def as_sparse(vectors) -> Sparse:

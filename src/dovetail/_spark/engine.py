@@ -19,7 +19,7 @@ def spark_errors() -> tuple[type[Exception], ...]:
     """What Spark raises: its own errors, those of its Java, and those of a lost connection to a server."""
     from pyspark.errors import PySparkException
 
-    found: list[type[Exception]] = [PySparkException]
+    found: list[type[Exception]] = [PySparkException, ConnectionError]  # the latter where Java has ended
     with contextlib.suppress(ImportError):  # absent from a client of Spark Connect
         from py4j.protocol import Py4JError
 

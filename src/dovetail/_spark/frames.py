@@ -1,4 +1,4 @@
-"""Arrow tables as Spark DataFrames, whatever the version of Spark."""
+"""Arrow tables as Spark DataFrames and back, whatever the version of Spark."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def frame_of(session: SparkSession, table: pa.Table) -> DataFrame:
     if _takes_arrow():
         return session.createDataFrame(plain, schema)
     return session.createDataFrame([tuple(row.values()) for row in plain.to_pylist()], schema)
+
+
+def arrow_of(frame: DataFrame) -> pa.Table:
+    """All rows of a DataFrame, in this process."""
+    if _takes_arrow():
+        return frame.toArrow()
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return pa.Table.from_pylist([row.asDict() for row in frame.collect()], to_arrow_schema(frame.schema))
 
 
 def _plain(type_: pa.DataType) -> pa.DataType:

@@ -7,6 +7,7 @@ one that it has. Only where there is no session is one started, and stopped at t
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -83,7 +84,8 @@ def spark_session(request: SparkRequest) -> Iterator[SparkEngine]:
     try:
         yield SparkEngine(session, own=True, here=master.startswith("local"))
     finally:
-        session.stop()
+        with contextlib.suppress(*spark_errors()):  # where Spark has died, there is nothing to stop
+            session.stop()
 
 
 def _active_session() -> SparkSession | None:
@@ -111,6 +113,7 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
     environment = {"PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable)} if master else {}
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else Java is running
         environment["JAVA_HOME"] = str(java_home())
+    logging.getLogger("py4j").addHandler(logging.NullHandler())  # it logs what it raises, with its insides
     with _environment(environment), _reasons(f" on {master}" if master else ""):
         return builder.getOrCreate()
 

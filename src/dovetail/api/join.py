@@ -20,6 +20,8 @@ from dovetail.transform.transformation import Transformation
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dovetail.indexes.open_segment import OpenSegment
+
 
 def join(
     left: Any,
@@ -71,23 +73,48 @@ def join(
     tables = _tables(left, right, *more)
     if more:
         return join_many(tables, request)
-    if index is None:
-        return join_tables(tables[0], tables[1], request)
-    from dovetail.api.lake import Lake
-
-    return join_tables(tables[0], tables[1], request, segments=Lake(index).segments)
+    return join_tables(tables[0], tables[1], request, segments=_segments_of(index))
 
 
-def join_on_spark(left: Any, right: Any, on: Names, how: str = "inner", *, spark: SparkSession) -> DataFrame:
-    """Join two inputs that do not fit in memory: files, or DataFrames of the session `spark`. Returns a DataFrame.
+def join_on_spark(
+    left: Any,
+    right: Any,
+    on: Names | None = None,
+    how: str = "inner",
+    *,
+    spark: SparkSession,
+    by: str | Transformation | None = None,
+    equal: str | tuple[str, str] | None = None,
+    min_similarity: float | None = None,
+    one_to_one: bool = False,
+    suffix: str = SUFFIX,
+    seconds: float = SECONDS,
+    index: str | Path | None = None,
+) -> DataFrame:
+    """Join two inputs that do not fit in memory. Returns a DataFrame of the session `spark`.
 
-    Rows with equal values in the columns `on` join, after normalisation, as with `dovetail.join(…, by="equal")`: the
-    same rows in the same order. All columns are text, and those of the right input whose names clash have the suffix
-    `_right`. A DataFrame has no order of its own; its rows are taken as it gives them.
+    Each is a file, an address in an object store, a DataFrame, or the name of a table of Spark's catalog. The options
+    are those of `dovetail.join`, and so are the rows and their order: `by` is any method, or a `Transformation`;
+    without it, rows with equal values in the columns `on` join. Columns and programs that are not named are chosen by
+    the first 100,000 rows of each input. All columns are text. A DataFrame has no order of its own; its rows are taken
+    as it gives them. The distinct values of the columns that are compared must fit in the driver's memory, except for
+    equal values and transformations.
     """
+    from dovetail._spark.session import SparkRequest
     from dovetail.join.spark import join_frames
 
-    return join_frames(spark, left, right, on, how)
+    request = JoinRequest(
+        on, how, by, equal=equal, min_similarity=min_similarity, one_to_one=one_to_one, suffix=suffix, seconds=seconds
+    )
+    return join_frames(SparkRequest(spark), left, right, request, _segments_of(index))
+
+
+def _segments_of(index: str | Path | None) -> list[OpenSegment] | None:
+    if index is None:
+        return None
+    from dovetail.api.lake import Lake
+
+    return Lake(index).segments
 
 
 def predicates(*tables: Any, prefer: Preferred | None = None, k: int = 5, seconds: float = SECONDS) -> Predicates:

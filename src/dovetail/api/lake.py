@@ -32,18 +32,21 @@ from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, paired
 from dovetail.tables.input_table import lake_table, only_column, open_table
+from dovetail.ways import AUTO, choose_way
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
+    from dovetail._spark.session import SparkRequest
     from dovetail.api.spark import SparkLake
     from dovetail.graph.candidate_keys import CandidateKeys
     from dovetail.graph.decided import DecidedColumns
+    from dovetail.graph.find_keys import LakeKeys
     from dovetail.graph.foreign_keys import ForeignKeys
     from dovetail.graph.inclusion_dependencies import InclusionDependencies
     from dovetail.graph.join_graph import JoinGraph
+    from dovetail.graph.join_paths import JoinPath
     from dovetail.graph.lake_columns import LakeColumns
-    from dovetail.graph.lake_keys import LakeKeys
     from dovetail.graph.nary_dependencies import NaryDependencies
     from dovetail.indexes.verify import Verification
     from dovetail.join.best_predicate.predicates import Predicates
@@ -110,6 +113,8 @@ class Lake:
         fast: bool = False,
         copies: bool = False,
         target: str | None = None,
+        way: str = AUTO,
+        settings: Mapping[str, Any] | None = None,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -134,12 +139,16 @@ class Lake:
 
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
+
+        `way` is the algorithm for one column of equal or of similar values, with its `settings`
+        (docs/reference/settings.md); the answer is the same.
         """
         from dovetail.search.planner import search
 
         request = SearchRequest(
-            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies
-        )
+            data, on, k, threshold, _globs(tables), min_overlap, include_self, fast, by, min_similarity, copies, way,
+            settings or {},
+        )  # fmt: skip
         if target is None:
             hits = search(self.segments, request, *self._search_context)
         else:
@@ -191,14 +200,20 @@ class Lake:
 
     def search_many(
         self, queries: Any, on: str | Sequence[str] | None = None, k: int | None = None, **options: Any
-    ) -> Answers:
+    ) -> Answers | DataFrame:
         """The answers of `lake.search` to many tables, which share the work.
 
         `queries` is a folder, a list of what `lake.search` takes, or a dict of these by name. The options are those of
         `lake.search`. Returns an answer for each, in their order, with `query`, `hits` and `error`; `to_arrow()` and
         `to_pandas()` make one table of all, with a row for each hit.
+
+        With a Spark DataFrame that names files or tables of the lake in a column `query`, the answer is a DataFrame of
+        its session with a row for each hit, as `lake.to_spark(spark).search_many(queries)` gives.
         """
         from dovetail.search.many import Answers
+
+        if hasattr(queries, "mapInArrow"):
+            return self.to_spark(queries.sparkSession).search_many(queries, on=on, k=k, **options)
 
         return Answers(self.search_each(queries, on, k, **options))
 
@@ -213,8 +228,8 @@ class Lake:
             yield answer.of(Source(self._join_hit, named[answer.query]))
 
     def to_spark(self, spark: SparkSession) -> SparkLake:
-        """The lake in a Spark session: `tables`, `columns`, `dependencies`, `foreign_keys` and `candidate_keys` are
-        DataFrames, `create_views()` makes temporary views of them, and `search_many()` searches with many tables.
+        """The lake in a Spark session: `tables`, `columns`, `dependencies`, `foreign_keys`, `candidate_keys` and `hits`
+        are DataFrames, `create_views()` makes temporary views of them, and `search_many()` searches with many tables.
         """
         from dovetail.api.spark import SparkLake
 
@@ -362,6 +377,8 @@ class Lake:
         non_unique: bool = False,
         null_equal: bool = False,
         nary: int = 1,
+        way: str = AUTO,
+        settings: Mapping[str, Any] | None = None,
         spark: SparkSession | None = None,
         master: str | None = None,
         conf: Mapping[str, str] | None = None,
@@ -372,53 +389,78 @@ class Lake:
         `partial` also finds those of whose values at least this share occurs there. Columns without values or of whole
         numbers are left out, and so are referenced columns that repeat values or of whose values less than `coverage`
         is in use, unless asked for. `null_equal` treats null as a value. `nary` finds dependencies of two to so many
-        columns together. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
+        columns together. `way` is the algorithm, with its `settings` (docs/reference/settings.md); the answer is the
+        same. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
         work; otherwise threads of this process do. `progress` is called with the stage, how much of it is done and how
         much there is.
         """
         from dovetail.graph.inclusion import InclusionFilters, InclusionQuery, as_share, find_inclusions
         from dovetail.graph.inclusion_dependencies import InclusionDependencies
-        from dovetail.graph.nary_dependencies import NaryDependencies
+        from dovetail.graph.nary_dependencies import NaryDependencies, NaryQuery, find_nary
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
+        chosen = choose_way("inds", way, settings)
         decisions = read_decisions(self._snapshot.store)
-        on_spark = spark is not None or bool(master)
+        request = spark_request(spark, master, conf)
+        if chosen.name == "signatures" and (nary > 1 or request is not None):
+            raise InputError("The way 'signatures' is for one column, in this process; drop `nary`, `spark`, `master`.")
         if nary > 1:
-            if on_spark:
-                raise InputError("`nary` does not run on Spark; drop `spark` and `master`.")
-            return NaryDependencies(self._columns, query, nary, progress or silent, decisions)
-        finder = find_inclusions(self._columns, query, progress or silent)
-        if not on_spark:
+            together = NaryQuery(query, nary)
+            if request is None:
+                overlaps = find_nary(self._columns, together, progress or silent)
+            else:
+                from dovetail.graph.nary_on_spark import nary_on_spark
+
+                overlaps = nary_on_spark(self._snapshot, self._columns, together, request, progress or silent)
+            return NaryDependencies(self._columns, overlaps, decisions)
+        finder = find_inclusions(self._columns, query, progress or silent, chosen)
+        if request is None:
             return InclusionDependencies(finder, None, decisions)
-        from dovetail._spark.session import SparkRequest
         from dovetail.graph.inclusion_on_spark import inclusions_on_spark
 
-        request = SparkRequest(spark, master, conf or {})
-        runs = inclusions_on_spark(self._snapshot, self._columns, query, request, decisions)
+        runs = inclusions_on_spark(self._snapshot, self._columns, query, request, decisions, progress or silent)
         return InclusionDependencies(finder, runs, decisions)
 
     def foreign_keys(
-        self, min_score: float | None = None, *, tables: str | None = None, progress: Progress | None = None
+        self,
+        min_score: float | None = None,
+        *,
+        tables: str | None = None,
+        spark: SparkSession | None = None,
+        master: str | None = None,
+        conf: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> ForeignKeys:
         """Columns that likely refer to a key of another table (or of their own), best first, with the reasons.
 
         `tables` is a glob: only foreign keys from or to these tables. The score is between 0 and 1;
         docs/guides/whole-lake.md lists its parts. The first question to a generation finds the keys of the whole lake,
-        which takes time, and keeps them beside the index. `progress` is as in `inds`.
+        which takes time, and keeps them beside the index; `spark`, `master`, `conf` and `progress` are as in `inds`.
         """
         from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
 
         least = LIKELY if min_score is None else min_score
         decided = self._decided_columns
-        found = decided.judge_keys(self._keys(progress).foreign_keys)
+        found = decided.judge_keys(self._keys(progress, spark_request(spark, master, conf)).foreign_keys)
         return ForeignKeys(self._columns, found, least, tables, decided.accepts)
 
-    def keys(self, *, tables: str | None = None, progress: Progress | None = None) -> CandidateKeys:
-        """Columns, alone or a few together, that identify the rows of their table, the likeliest keys first."""
+    def keys(
+        self,
+        *,
+        tables: str | None = None,
+        spark: SparkSession | None = None,
+        master: str | None = None,
+        conf: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
+    ) -> CandidateKeys:
+        """Columns, alone or a few together, that identify the rows of their table, the likeliest keys first.
+
+        The options are those of `foreign_keys`.
+        """
         from dovetail.graph.candidate_keys import CandidateKeys, with_foreign_keys
 
-        kept = self._keys(progress)
+        kept = self._keys(progress, spark_request(spark, master, conf))
         found, decided = kept.candidates, self._decided_columns
         if decided:
             found = with_foreign_keys(self._columns, found, decided.judge_keys(kept.foreign_keys))
@@ -429,6 +471,32 @@ class Lake:
         from dovetail.graph.join_graph import join_graph
 
         return join_graph(self.foreign_keys(min_score, progress=progress))
+
+    def paths(
+        self,
+        start: str,
+        end: str,
+        hops: int = 3,
+        k: int = 5,
+        *,
+        min_score: float | None = None,
+        progress: Progress | None = None,
+    ) -> Rows[JoinPath]:
+        """The `k` best ways to join one table of the lake with another, over at most `hops` joins, best first.
+
+        The joins are likely foreign keys. If none leads from one table to the other directly, columns of texts of both
+        may also be joined through other tables, as with `lake.join(start, end, by="through")`.
+        """
+        from dovetail.graph.paths_through import path_through
+
+        tables = [lake_table(*find_table(self.segments, name, "The index has no table")) for name in (start, end)]
+        found = self.graph(min_score, progress=progress).paths(start, end, hops, k)
+        if any(len(path.steps) == 1 for path in found):
+            return found
+        through = path_through(self.segments, tables[0], tables[1], self._decided.between(start, end))
+        if through is None or through.score < (0.0 if min_score is None else min_score):
+            return found
+        return Rows(sorted([*found, through], key=lambda path: -path.score)[:k])
 
     @cached_property
     def _columns(self) -> LakeColumns:
@@ -442,11 +510,11 @@ class Lake:
 
         return DecidedColumns(self._columns, read_decisions(self._snapshot.store))
 
-    def _keys(self, progress: Progress | None) -> LakeKeys:
+    def _keys(self, progress: Progress | None, spark: SparkRequest | None) -> LakeKeys:
         from dovetail.graph.lake_keys import lake_keys
 
         if self._lake_keys is None:
-            self._lake_keys = lake_keys(self._snapshot, self._columns, progress or silent)
+            self._lake_keys = lake_keys(self._snapshot, self._columns, progress or silent, spark)
         return self._lake_keys
 
     def find(self, value: str) -> Rows[Occurrence]:
@@ -497,6 +565,17 @@ class Lake:
             "roots": list(manifest.roots),
             "settings": frozen_settings(manifest.frozen),
         }
+
+
+def spark_request(
+    spark: SparkSession | None, master: str | None, conf: Mapping[str, str] | None
+) -> SparkRequest | None:
+    """The Spark that is asked for; None where it is this process that works."""
+    if spark is None and not master:
+        return None
+    from dovetail._spark.session import SparkRequest
+
+    return SparkRequest(spark, master, conf or {})
 
 
 def _request(data: Any, on: str | Sequence[str] | None, k: int | None, options: dict[str, Any]) -> SearchRequest:

@@ -24,9 +24,9 @@ class KnownLake(Protocol):
 
     def tables(self) -> Rows[TableLine]: ...
     def table(self, name: str) -> Table: ...
-    def inds(self) -> Any: ...
-    def foreign_keys(self) -> Any: ...
-    def keys(self) -> Any: ...
+    def inds(self, *, spark: SparkSession) -> Any: ...
+    def foreign_keys(self, *, spark: SparkSession) -> Any: ...
+    def keys(self, *, spark: SparkSession) -> Any: ...
 
 
 class SparkLake:
@@ -54,17 +54,22 @@ class SparkLake:
     @cached_property
     def dependencies(self) -> DataFrame:
         """The inclusion dependencies of the lake, as `lake.inds()`."""
-        return self._frame(self._lake.inds().to_arrow())
+        return self._frame(self._lake.inds(spark=self._session).to_arrow())
 
     @cached_property
     def foreign_keys(self) -> DataFrame:
         """Likely foreign keys, as `lake.foreign_keys()`."""
-        return self._frame(self._lake.foreign_keys().to_arrow())
+        return self._frame(self._lake.foreign_keys(spark=self._session).to_arrow())
 
     @cached_property
     def candidate_keys(self) -> DataFrame:
         """Candidate keys, as `lake.keys()`."""
-        return self._frame(self._lake.keys().to_arrow())
+        return self._frame(self._lake.keys(spark=self._session).to_arrow())
+
+    @cached_property
+    def hits(self) -> DataFrame:
+        """The hits of every table of the lake. They are searched for when the DataFrame is read."""
+        return self.search_many()
 
     def search_many(self, queries: Any = None, **options: Any) -> DataFrame:
         """The hits of many queries in one job, as a DataFrame with a row for each hit and its `query`.
@@ -83,7 +88,7 @@ class SparkLake:
 
     def create_views(self, prefix: str = "lake_") -> list[str]:
         """Make temporary views of all of these, such as `lake_tables`, for SQL; returns their names."""
-        names = ("tables", "columns", "dependencies", "foreign_keys", "candidate_keys")
+        names = ("tables", "columns", "dependencies", "foreign_keys", "candidate_keys", "hits")
         for name in names:
             getattr(self, name).createOrReplaceTempView(prefix + name)
         return [prefix + name for name in names]

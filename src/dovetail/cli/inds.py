@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,16 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.options import arguments, conf_of, index_option, json_option, spark_options, split_index
+from dovetail.cli.options import (
+    arguments,
+    conf_of,
+    index_option,
+    json_option,
+    spark_options,
+    split_index,
+    way_option,
+    way_settings,
+)
 from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
@@ -33,6 +43,7 @@ from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
     help="The smallest share of the referenced column's values that the dependent column has; 0 keeps all.",
 )  # fmt: skip
 @click.option("--null-equal", is_flag=True, help="Treat null as equal to null, as most papers do.")
+@way_option("inds")
 @spark_options("Find them on this Spark master; by default, in threads of this process.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
@@ -49,6 +60,7 @@ def inds_command(
     non_unique: bool,
     coverage: str,
     null_equal: bool,
+    choices: tuple[str, ...],
     master: str | None,
     conf: tuple[str, ...],
     output: Path | None,
@@ -65,6 +77,7 @@ def inds_command(
     Example:
       dovetail inds ./idx
       dovetail inds ./idx --partial 0.9 --integers -o inds.parquet
+      dovetail inds ./idx --set way=signatures --set bits=1000
     """
     if output:
         check_suffix(output)
@@ -72,7 +85,7 @@ def inds_command(
         raise InputError("--conf needs --master.")
     index, _ = split_index(index, arguments)
     # On Spark an interrupt has to stop tasks and free the index first, which may take longer than a second.
-    with stops_in_order() if master else long_question() as progress:
+    with stops_in_order() if master else nullcontext(), long_question() as progress:
         found = Lake(index).inds(
             partial=partial or 1,
             coverage=coverage,
@@ -81,6 +94,7 @@ def inds_command(
             non_unique=non_unique,
             null_equal=null_equal,
             nary=nary or 1,
+            **way_settings(choices),
             master=master,
             conf=conf_of(conf),
             progress=progress,

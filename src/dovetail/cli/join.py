@@ -17,8 +17,20 @@ from dovetail.cli.output import count, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.scores import PREFERENCES
-from dovetail.join.request import ALIASES, KINDS, MAX_GROWTH, MAX_ROWS, METHODS, SECONDS, SUFFIX, VALIDATIONS
+from dovetail.join.execute import condition_of
+from dovetail.join.request import (
+    ALIASES,
+    KINDS,
+    MAX_GROWTH,
+    MAX_ROWS,
+    METHODS,
+    SECONDS,
+    SUFFIX,
+    VALIDATIONS,
+    JoinRequest,
+)
 from dovetail.join.result import JoinResult
+from dovetail.tables.column_names import paired
 from dovetail.through.mapping import ValueMapping
 from dovetail.transform.transformation import Transformation
 
@@ -70,7 +82,7 @@ from dovetail.transform.transformation import Transformation
 @click.option("--save", type=click.Path(path_type=Path), help="Save the learned transformation as JSON.")
 @click.option("--program", type=click.Path(path_type=Path), help="Join by a transformation that was saved with --save.")
 @click.option("--explain", is_flag=True, help="Show the transformation in Python and SQL, and the join in SQL.")
-@spark_options("Join two files that do not fit in memory on this Spark master; needs --on and -o.")
+@spark_options("Join two tables that do not fit in memory on this Spark master; needs -o, and --on, --by or --program.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, allow_dash=True),
     help=f"Write the rows to a file ({', '.join(WRITERS)}), or to standard output as CSV (-).",
@@ -123,9 +135,6 @@ def join_command(
         raise InputError("--program already has a transformation; drop --by.")
     if conf and not master:
         raise InputError("--conf needs --master.")
-    if master:
-        spark = master, conf_of(conf)
-        return _join_on_spark(left, right, more, on, how, output, *spark, options["max_rows"], as_json)
     for path in (pairs, save):
         if path:
             check_place(path)
@@ -135,13 +144,18 @@ def join_command(
         check_output(path, (left, right, *more))
     options["by"] = Transformation.load(program) if program else options["by"]
     options["equal"] = _pair(options["equal"])
+    if master:
+        if pairs or mapping or explain or to_standard_output:
+            raise InputError("--master writes rows to -o; drop --pairs, --mapping, --explain, --csv and --nl.")
+        request = JoinRequest(on=paired(on, _names(left_on), _names(right_on)), how=how, **options)
+        return _join_on_spark((left, right, *more), index, request, output, save, (master, conf_of(conf)), as_json)
     options |= {"on": on, "left_on": _names(left_on), "right_on": _names(right_on), "how": how}
     with from_standard_input(left, right, *more) as tables:
         with long_question() as progress:
             progress("joining", 0, 0)
             joined = _joined(index, tables, options)
         if save:
-            _save(joined, save)
+            _save(joined.transformation, save)
         if mapping:
             write_table((joined.mapping or ValueMapping()).to_arrow(), mapping)
         if pairs:
@@ -154,9 +168,9 @@ def join_command(
             print_rows(joined.table, as_lines)
             return found
         if as_json:
-            print_json({**joined.report, "output": str(output) if output else None})
+            print_json({**joined.report, "sql": _sql(joined, mapping), "output": str(output) if output else None})
             return found
-        click.echo("\n".join(report_lines(joined, explain)))
+        click.echo("\n".join(report_lines(joined, explain, _sql(joined, mapping) if explain else None)))
         if output:
             click.echo(f"Written: {output}")
         elif not (pairs or mapping or explain) and joined.rows:
@@ -173,6 +187,11 @@ def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> Jo
     return Lake(index).join(*tables, **options)
 
 
+def _sql(joined: JoinResult, mapping: Path | None) -> str | None:
+    """Over the mapping if it was written, and if that gives the same rows."""
+    return (joined.sql_over(mapping) if mapping and joined.mapping else None) or joined.sql
+
+
 def _pair(written: str | None) -> tuple[str, str] | None:
     mine, sign, theirs = (written or "").partition("=")
     return (mine, theirs if sign else mine) if written else None
@@ -182,30 +201,39 @@ def _names(written: str | None) -> list[str] | None:
     return None if written is None else written.split(",")
 
 
-def _save(joined: JoinResult, path: Path) -> None:
+def _save(transformation: Transformation | None, path: Path) -> None:
     """Say so if nothing was learned, and go on: the join must not be lost."""
-    if joined.transformation is None:
+    if transformation is None:
         click.echo(f"{path} was not written: no transformation was learned.", err=True)
     else:
-        joined.transformation.save(path)
+        transformation.save(path)
 
 
 def _join_on_spark(
-    left: str, right: str, more: tuple[str, ...], on: str | None, how: str, output: Path | None,
-    master: str, conf: dict[str, str],    max_rows: int, as_json: bool,
+    tables: tuple[str, ...], index: str | None, request: JoinRequest, output: Path | None, save: Path | None,
+    spark: tuple[str, dict[str, str]], as_json: bool,
 ) -> int:  # fmt: skip
-    if not (on and output) or more:
-        raise InputError("--master needs two files, --on and -o.")
+    if len(tables) > 2 or not output or (request.on is None and request.by is None):
+        raise InputError("--master needs two tables, -o, and --on, --by or --program.")
     from dovetail._spark.session import SparkRequest
+    from dovetail.api.lake import Lake
     from dovetail.join.spark import join_on_spark
 
+    segments = Lake(index).segments if index and request.by == "through" else None
     with stops_in_order():
-        joined = join_on_spark(left, right, on, how, output, SparkRequest(None, master, conf), max_rows)
+        joined = join_on_spark(tables[0], tables[1], request, output, SparkRequest(None, *spark), segments)
+    if save:
+        _save(joined.transformation, save)
     if as_json:
         print_json(joined.report)
     else:
-        click.echo(
-            f"{count(joined.rows, 'row')}: {joined.how} join. {joined.matched_left:,} of {joined.left_rows:,} rows on "
-            f"the left match {joined.matched_right:,} of {joined.right_rows:,} on the right.\nWritten: {output}"
-        )
+        lines = [
+            f"{count(joined.rows, 'row')}: {joined.how} join by {joined.by}. {joined.matched_left:,} of "
+            f"{joined.left_rows:,} rows on the left match {joined.matched_right:,} of {joined.right_rows:,} on the "
+            f"right.",
+            f"Columns: {condition_of(joined.columns)}. {joined.why}",
+            *([f"Transformation: {joined.transformation}"] if joined.transformation else []),
+            f"Written: {output}",
+        ]
+        click.echo("\n".join(lines))
     return 0 if joined.matched_left else 1

@@ -13,7 +13,7 @@ _TABLES, _DISPUTED = 5, 3  # that are shown of a join through the lake
 _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 
 
-def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
+def report_lines(joined: JoinResult, explain: bool, sql: str | None) -> Iterator[str]:
     yield joined.sentence
     if not len(joined.matches.left):
         yield from _runner_up_lines(joined.runners_up[1:], "Considered")  # the sentence has the first
@@ -31,19 +31,15 @@ def report_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
             yield f"Not matched on the {side}: {'; '.join(values)}"
     yield from _runner_up_lines(joined.runners_up, "Less likely")
     if explain:
-        yield f"SQL:\n{joined.sql or 'No short query gives the same rows.'}"
+        yield f"SQL:\n{sql or 'No short query gives the same rows.'}"
 
 
 def _bridge_lines(mapping: ValueMapping, explain: bool) -> Iterator[str]:
     for table in mapping.tables[: None if explain else _TABLES]:
-        columns = f"{table.left_column} = {table.right_column}"
-        yield f"  {table.table}, {columns}: {table.pairs:,} of {len(mapping):,} pairs, weight {table.weight:.2f}"
-    disputed = sorted((pair for pair in mapping if pair.alternatives), key=lambda pair: pair.probability)
-    for pair in disputed[: None if explain else _DISPUTED]:
-        value, partner, probability = pair.alternatives[0]
-        yield f"Least certain: {pair.value} = {pair.partner} ({pair.probability:.0%}), or {value} = {partner}" + (
-            f" ({probability:.0%})"
-        )
+        steps = ", then ".join(f"{step.table}, {step.columns}" for step in table.steps)
+        yield f"  {steps}: {table.pairs:,} of {len(mapping):,} pairs, weight {table.weight:.2f}"
+    for pair in mapping.disputed[: None if explain else _DISPUTED]:
+        yield f"Least certain: {pair.value} = {pair.partner} ({pair.probability:.0%}), or {pair.contradictions[0]}"
 
 
 def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:

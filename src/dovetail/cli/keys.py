@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dovetail.api.lake import Lake
-from dovetail.cli.options import arguments, index_option, json_option, split_index
+from dovetail.cli.interrupt import stops_in_order
+from dovetail.cli.options import arguments, conf_of, index_option, json_option, spark_options, split_index
 from dovetail.cli.output import count, print_json, wider
 from dovetail.cli.progress import long_question
+from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import SUFFIXES, ArrowAnswer, check_suffix
 from dovetail.graph.foreign_keys import LIKELY
 
@@ -23,6 +26,7 @@ from dovetail.graph.foreign_keys import LIKELY
     help="The lowest score of a foreign key, from 0 to 1.",
 )  # fmt: skip
 @click.option("--candidates", is_flag=True, help="Only candidate keys: columns that could be keys.")
+@spark_options("Find them on this Spark master, if they are not kept; by default, in threads of this process.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
     "-k", type=click.IntRange(min=1), default=25, show_default=True, help="How many to print; --json and -o have all."
@@ -33,6 +37,8 @@ def keys_command(
     index: str | None,
     min_score: float,
     candidates: bool,
+    master: str | None,
+    conf: tuple[str, ...],
     output: Path | None,
     k: int,
     as_json: bool,
@@ -55,14 +61,17 @@ def keys_command(
     """
     if output:
         check_suffix(output)
+    if conf and not master:
+        raise InputError("--conf needs --master.")
     index, rest = split_index(index, arguments, ["[GLOB]"])
     pattern = rest[0] if rest else None
-    with long_question() as progress:
+    # On Spark an interrupt has to stop tasks first, which may take longer than a second.
+    with stops_in_order() if master else nullcontext(), long_question() as progress:
         lake = Lake(index)
         if pattern and not lake.tables(pattern):
             click.echo(f"No table of {index} matches {pattern!r}.{wider(pattern, lake.tables)}", err=True)
             return 1
-        keys = lake.keys(tables=pattern, progress=progress)
+        keys = lake.keys(tables=pattern, master=master, conf=conf_of(conf), progress=progress)
         found: ArrowAnswer = keys if candidates else lake.foreign_keys(min_score, tables=pattern)
         rows = found.write(output) if output else len(found)
     if output and as_json:

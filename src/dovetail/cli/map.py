@@ -89,9 +89,10 @@ def _print(found: ValueMapping, size: int, k: int) -> None:
     if not found:
         click.echo("No table of the lake relates these values.")
         return
-    mapped = len({pair.partner if found.reversed else pair.value for pair in found})
-    tables = len({table.table for table in found.tables})
-    click.echo(f"{count(mapped, 'value')} of {size:,}, by {count(tables, 'table')}.")
+    mapped = len({pair.value for pair in found})
+    pairs = f" in {count(len(found), 'pair')}" if len(found) > mapped else ""
+    tables = len({step.table for bridge in found.tables for step in bridge.steps})
+    click.echo(f"{count(mapped, 'value')} of {size:,}{pairs}, by {count(tables, 'table')}.")
     names, rows = found.shown()
     print_table(list(names), [tuple(row) for row in rows[:k]], numbers=("probability", "support"))
     if len(found) > k:

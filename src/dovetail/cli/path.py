@@ -27,21 +27,22 @@ def path_command(
 ) -> int:
     """Find the best ways to join table START with table END over likely foreign keys, as SQL.
 
+    If no foreign key leads from one to the other directly, columns of texts of the two may also be joined through other
+    tables of the lake that hold values of both.
+
     \b
     Example:
       dovetail path ./idx orders.csv countries.csv
     """
     index, (start, end) = split_index(index, arguments, ["START", "END"])
     with long_question() as progress:
-        lake = Lake(index)
-        lake.table(start)
-        lake.table(end)
-        found = lake.graph(min_score, progress=progress).paths(start, end, hops, k)
+        found = Lake(index).paths(start, end, hops, k, min_score=min_score, progress=progress)
     if as_json:
         print_json(found.to_dicts())
     elif not found:
         click.echo(
-            f"No path of likely foreign keys leads from {start} to {end} in {hops} joins. "
+            f"No path of likely foreign keys leads from {start} to {end} in {hops} joins. Nor do other tables relate "
+            f"their texts. "
             f"Try --hops {hops + 1}, or --min-score {max(0.0, min_score - 0.2):.1f} for unlikely ones."
         )
     else:
@@ -50,8 +51,6 @@ def path_command(
 
 
 def _head(path: JoinPath) -> str:
-    """The score and the tables; and which joins a person decided on."""
-    decided = [step.edge for step in path.steps if step.edge.decided]
-    lines = [f"-- {path.score:.2f}  {' – '.join(path.tables)}"]
-    lines += [f"-- decided by you on {str(edge.decided)[:10]}: {edge}" for edge in decided]
-    return "\n".join(lines)
+    """The score and the tables; which joins a person decided on, and which tables of the lake carry one."""
+    notes = [note for step in path.steps for note in step.notes]
+    return "\n".join(f"-- {line}" for line in [f"{path.score:.2f}  {' – '.join(path.tables)}", *notes])

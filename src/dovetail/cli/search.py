@@ -12,13 +12,21 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
-from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options
+from dovetail.cli.options import (
+    conf_of,
+    index_option,
+    json_option,
+    need_index,
+    spark_options,
+    way_option,
+    way_settings,
+)
 from dovetail.cli.output import note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.cli.search_lines import print_stages, search_folder, search_folder_on_spark
 from dovetail.errors import InputError
 from dovetail.search.hits import LOOSE, NUMBERS, Hit, Hits
-from dovetail.search.request import METHODS
+from dovetail.search.request import METHODS, QUESTIONS_WITH_WAYS
 from dovetail.search.semantic.hit import SemanticHit, write_mapping
 
 
@@ -60,6 +68,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
     type=click.Path(path_type=Path),
     help="With --many: write all hits to .parquet, .arrow or .feather.",
 )
+@way_option(*QUESTIONS_WITH_WAYS.values())
 @spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
     query: str | None,
@@ -81,6 +90,7 @@ def search_command(
     as_json: bool,
     as_lines: bool,
     output: Path | None,
+    choices: tuple[str, ...],
     master: str | None,
     conf: tuple[str, ...],
 ) -> int:
@@ -119,6 +129,7 @@ def search_command(
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
       dovetail search countries.csv --on name --by through --index ./idx
+      dovetail search sales.csv --on country --index ./idx --set way=merge_list
       dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
       dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077
@@ -139,7 +150,7 @@ def search_command(
         raise InputError("--target does not go with --many or --json-lines.")
     options: dict[str, Any] = {
         "on": on, "k": k, "by": by, "min_similarity": min_similarity, "threshold": threshold, "tables": tables,
-        "min_overlap": min_overlap, "include_self": include_self, "copies": copies,
+        "min_overlap": min_overlap, "include_self": include_self, "copies": copies, **way_settings(choices),
     }  # fmt: skip
     if many is not None and master:
         return search_folder_on_spark(folder, many, output, {**options, "fast": fast}, master, conf_of(conf))

@@ -23,6 +23,7 @@ from dovetail.graph.score import CALLED, DIGITS, Scorer, as_probability, inclusi
 from dovetail.indexes.tokens.format import running_sum
 
 Pairing = tuple[Columns, Columns]  # dependent and referenced columns, in the same order
+NamedPairs = tuple[Array, Array, Array]  # dependent and referenced column, and how far one is named after the other
 
 COLUMNS_AT_MOST = 3  # of a key: bounds the work
 _ROWS_PER_NULL = 20  # of a key's column, at least
@@ -72,17 +73,28 @@ def compare_rows(
     progress: Progress = silent,
 ) -> dict[Pairing, TupleOverlap]:
     """The overlaps of all natural keys with the columns that may refer to them; those that are `known` are taken."""
+    finder = InclusionFinder(columns, query, threads, referable=columns_of_keys(columns, keys))
+    pairings = possible_pairings(columns, keys, [named_similarly(pairs, scorer) for pairs in finder])
     rows = RowTuples(columns)
-    referable = np.zeros(len(columns), bool)
-    referable[[column for key in keys for column in key.columns]] = True
-    options = _options(InclusionFinder(columns, query, threads, referable=referable), scorer)
-    pairings = [(tried, key.columns) for key in keys for tried in _tries(columns, key.columns, options)]
     found = {}
     for number, pairing in enumerate(pairings):
         if number % _REPORTED == 0:
             progress("comparing rows", number, len(pairings))
         found[pairing] = known[pairing] if pairing in known else rows.overlap(*pairing)
     return found
+
+
+def columns_of_keys(columns: LakeColumns, keys: Sequence[NaturalKey]) -> Array:
+    """Whether each column belongs to one of the keys."""
+    member = np.zeros(len(columns), bool)
+    member[[column for key in keys for column in key.columns]] = True
+    return member
+
+
+def possible_pairings(columns: LakeColumns, keys: Sequence[NaturalKey], parts: Sequence[NamedPairs]) -> list[Pairing]:
+    """The columns that may refer to each key together, by the pairs of columns that may one by one."""
+    options = _options(columns, parts)
+    return [(tried, key.columns) for key in keys for tried in _tries(columns, key.columns, options)]
 
 
 _REPORTED = 100  # pairings between two reports of progress: about 50 ms
@@ -124,11 +136,16 @@ def ranked_composites(
     return sorted(found, key=lambda one: (-one.score, *rank[[*one.dependent, *one.referenced]].tolist()))
 
 
-def natural_keys(columns: LakeColumns) -> Iterator[NaturalKey]:
-    """For each table, its first columns, as few as repeat no row, if they are two or more."""
+def natural_keys(columns: LakeColumns, tables: tuple[int, int] | None = None) -> Iterator[NaturalKey]:
+    """For each table, its first columns, as few as repeat no row, if they are two or more.
+
+    `tables` limits it to those from one number on and before another.
+    """
     rows = RowTuples(columns)
     usable = columns.alive & ~columns.unique & (columns.distinct > 1) & (columns.nulls * _ROWS_PER_NULL <= columns.rows)
-    for _, group in itertools.groupby(np.flatnonzero(usable).tolist(), key=lambda column: columns.table_of[column]):
+    first_column, end = np.searchsorted(columns.table_of, tables or (0, len(columns.table_names)))
+    chosen = first_column + np.flatnonzero(usable[first_column:end])
+    for _, group in itertools.groupby(chosen.tolist(), key=lambda column: columns.table_of[column]):
         first = tuple(itertools.islice(group, COLUMNS_AT_MOST))
         for number in range(2, len(first) + 1):
             if np.prod(columns.distinct[list(first[:number])].astype(float)) < _NEARLY * columns.rows[first[0]]:
@@ -139,17 +156,19 @@ def natural_keys(columns: LakeColumns) -> Iterator[NaturalKey]:
                 break
 
 
-def _options(finder: InclusionFinder, scorer: Scorer) -> dict[int, dict[int, list[int]]]:
+def named_similarly(pairs: ColumnPairs, scorer: Scorer) -> NamedPairs:
+    """The pairs of columns whose names have something in common."""
+    names = scorer.called(pairs)
+    similar = names > 0
+    return pairs.dependent[similar], pairs.referenced[similar], names[similar]
+
+
+def _options(columns: LakeColumns, parts: Sequence[NamedPairs]) -> dict[int, dict[int, list[int]]]:
     """For each column of a key and each table, the columns of that table that may refer to it, best name first."""
-    parts = []
-    for pairs in finder:
-        names = scorer.called(pairs)
-        similar = names > 0
-        parts.append((pairs.dependent[similar], pairs.referenced[similar], names[similar]))
     if not parts:
         return {}
     dependent, referenced, names = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    tables = finder.columns.table_of[dependent]
+    tables = columns.table_of[dependent]
     found: dict[int, dict[int, list[int]]] = {}
     for place in np.lexsort((dependent, -names, tables, referenced)).tolist():
         options = found.setdefault(int(referenced[place]), {}).setdefault(int(tables[place]), [])

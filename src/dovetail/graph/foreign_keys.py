@@ -16,9 +16,9 @@ from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.evidence.rivals import RIVAL_FEATURES
 from dovetail.graph.arrow_answer import DEPENDENCY_SCHEMA, ArrowAnswer, list_members, named_lists
 from dovetail.graph.composite_keys import CompositeForeignKey, Pairing, contained_enough, ranked_composites
-from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
+from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionQuery
 from dovetail.graph.lake_columns import LakeColumns
-from dovetail.graph.reference_candidates import best_targets, reference_candidates
+from dovetail.graph.reference_candidates import BestTargets, reference_candidates
 from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import Scorer, decide_together
 from dovetail.indexes.tokens.format import running_sum
@@ -85,24 +85,22 @@ class ForeignKeyTable:
 
 
 def find_foreign_keys(
-    finder: InclusionFinder, scorer: Scorer, overlaps: Mapping[Pairing, TupleOverlap]
+    columns: LakeColumns, scorer: Scorer, targets: BestTargets, overlaps: Mapping[Pairing, TupleOverlap]
 ) -> ForeignKeyTable:
     """For each column, and for the columns of `overlaps`, the best that they may refer to, all decided together."""
-    columns = finder.columns
-    pairs, counts = best_targets(finder, scorer)
-    composites = contained_enough(overlaps, finder.query)
+    pairs, counts = targets
+    composites = contained_enough(overlaps, FOREIGN_KEY_QUERY)
     features, contest = reference_candidates(columns, scorer, pairs, composites)
     scores, rivals = decide_together(features, contest)
     several = ranked_composites(columns, composites, features[len(pairs) :], scores[len(pairs) :])
     evidence = _evidence(columns, pairs, features[: len(pairs)], rivals[: len(pairs)])
-    single = _single_table(finder, pairs, counts, scores[: len(pairs)], evidence)
+    single = _single_table(columns, pairs, counts, scores[: len(pairs)], evidence)
     return ForeignKeyTable.join([single, composite_table(columns, several)])
 
 
 def _single_table(
-    finder: InclusionFinder, pairs: ColumnPairs, counts: Array, scores: Array, evidence: Array
+    columns: LakeColumns, pairs: ColumnPairs, counts: Array, scores: Array, evidence: Array
 ) -> ForeignKeyTable:
-    columns = finder.columns
     by_score = np.lexsort((columns.rank[pairs.referenced], -scores, pairs.dependent))
     place = np.empty(len(pairs), np.int64)
     place[by_score] = np.arange(len(pairs)) - np.searchsorted(pairs.dependent[by_score], pairs.dependent[by_score])
@@ -113,8 +111,8 @@ def _single_table(
         np.arange(len(order) + 1),
         dependent,
         referenced,
-        finder.sizes[dependent],
-        finder.sizes[referenced],
+        columns.distinct[dependent],
+        columns.distinct[referenced],
         pairs.overlap[order],
         scores[order],
         evidence[order],

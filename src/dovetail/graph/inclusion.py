@@ -23,6 +23,7 @@ from dovetail.graph.inclusion_kernels import column_pairs, including_sets
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.signatures import BloomParameters, SignatureMatrix
 from dovetail.graph.value_sets import ValueSets, value_sets
+from dovetail.ways import ChosenWay
 
 _ROOM = 1 << 20  # pairs that a kernel returns at once: 24 MB
 _FINEST = 10**9  # the denominator of a share: times the size of a column it fits into a machine integer
@@ -89,7 +90,7 @@ class InclusionFinder:
         of the columns, if they are known.
         """
         if signatures and query.containment != 1:
-            raise InputError("Bloom signatures find whole inclusions only; leave them out to find partial ones.")
+            raise InputError("The way 'signatures' finds whole inclusions only; take another one for `partial`.")
         self.columns = columns
         self.query = query
         self._referable = referable
@@ -192,9 +193,15 @@ class InclusionFinder:
                 yield ColumnPairs(*(array[:filled].copy() for array in arrays))
 
 
-def find_inclusions(columns: LakeColumns, query: InclusionQuery, progress: Progress = silent) -> InclusionFinder:
-    """The dependencies of a lake, found with one thread per processor."""
-    return InclusionFinder(columns, query, os.cpu_count() or 1, progress=progress)
+def find_inclusions(
+    columns: LakeColumns, query: InclusionQuery, progress: Progress = silent, way: ChosenWay | None = None
+) -> InclusionFinder:
+    """The dependencies of a lake, found with one thread per processor.
+
+    `auto` is posting lists: they exist already, and took less time on all lakes tried (benchmarks/inclusion/ways.py).
+    """
+    signatures = BloomParameters(**way.parameters) if way and way.name == "signatures" else None
+    return InclusionFinder(columns, query, os.cpu_count() or 1, signatures, progress=progress)
 
 
 def as_share(name: str, given: float | str) -> Fraction:

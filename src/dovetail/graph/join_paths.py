@@ -7,7 +7,7 @@ import itertools
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 _TURN = 0.6  # two tables that refer to a third are joined many to many; set by hand
 _PATHS_IN_PROGRESS = 200_000  # at most, bounding time and memory: a hub has thousands of neighbours
@@ -41,6 +41,23 @@ class JoinEdge:
         }
 
 
+class PathStep(Protocol):
+    """One join of a path."""
+
+    @property
+    def to(self) -> str:
+        """The table that is joined."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know about it."""
+
+    def sql(self, number: int) -> list[str]:
+        """The JOIN of table `number` of the path with the next one."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True)
 class JoinStep:
     """One join along an edge, forward (many to one) or backward (one to many)."""
@@ -52,13 +69,38 @@ class JoinStep:
     def to(self) -> str:
         return self.edge.other if self.forward else self.edge.table
 
+    @property
+    def notes(self) -> list[str]:
+        return [f"decided by you on {self.edge.decided[:10]}: {self.edge}"] if self.edge.decided else []
+
+    def sql(self, number: int) -> list[str]:
+        edge, here, there = self.edge, f"t{number}", f"t{number + 1}"
+        mine, theirs = (edge.columns, edge.other_columns) if self.forward else (edge.other_columns, edge.columns)
+        conditions = (
+            f"{compared(here, one, folded)} = {compared(there, other, folded)}"
+            for one, other, folded in zip(mine, theirs, edge.folded, strict=True)
+        )
+        return [f"JOIN {quoted(self.to)} AS {there} ON {' AND '.join(conditions)}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "dependent_table": self.edge.table,
+            "dependent_columns": list(self.edge.columns),
+            "referenced_table": self.edge.other,
+            "referenced_columns": list(self.edge.other_columns),
+            "cardinality": "N:1" if self.forward else "1:N",
+            "score": self.edge.score,
+            "decided": self.edge.decided,
+            "bridges": [],
+        }
+
 
 @dataclass(frozen=True, repr=False)
 class JoinPath:
     """Joins that lead from one table to another. The score is the product of its edges' scores, lowered by turns."""
 
     start: str
-    steps: tuple[JoinStep, ...]
+    steps: tuple[PathStep, ...]
     score: float
 
     def __repr__(self) -> str:
@@ -70,31 +112,11 @@ class JoinPath:
 
     def sql(self) -> str:
         """A SELECT over all tables of the path; tables are named as in the lake."""
-        lines = [f"SELECT * FROM {_quoted(self.start)} AS t0"]
-        for number, step in enumerate(self.steps):
-            edge = step.edge
-            here, there = (f"t{number}", f"t{number + 1}")
-            mine, theirs = (edge.columns, edge.other_columns) if step.forward else (edge.other_columns, edge.columns)
-            conditions = (
-                f"{_value(here, one, folded)} = {_value(there, other, folded)}"
-                for one, other, folded in zip(mine, theirs, edge.folded, strict=True)
-            )
-            lines.append(f"JOIN {_quoted(step.to)} AS {there} ON {' AND '.join(conditions)}")
-        return "\n".join(lines)
+        joins = (line for number, step in enumerate(self.steps) for line in step.sql(number))
+        return "\n".join([f"SELECT * FROM {quoted(self.start)} AS t0", *joins])
 
     def to_dict(self) -> dict[str, Any]:
-        joins = [
-            {
-                "dependent_table": step.edge.table,
-                "dependent_columns": list(step.edge.columns),
-                "referenced_table": step.edge.other,
-                "referenced_columns": list(step.edge.other_columns),
-                "cardinality": "N:1" if step.forward else "1:N",
-                "score": step.edge.score,
-                "decided": step.edge.decided,
-            }
-            for step in self.steps
-        ]
+        joins = [step.to_dict() for step in self.steps]
         return {"tables": self.tables, "score": round(self.score, 4), "joins": joins, "sql": self.sql()}
 
 
@@ -146,11 +168,11 @@ def _distances(steps_from: dict[str, list[JoinStep]], end: str, hops: int) -> di
     return away
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _value(table: str, column: str, folded: bool) -> str:
+def compared(table: str, column: str, folded: bool) -> str:
     """Text is compared without case and surrounding blanks, as close as SQL comes to the normaliser."""
-    value = f"{table}.{_quoted(column)}"
+    value = f"{table}.{quoted(column)}"
     return f"lower(trim(CAST({value} AS VARCHAR)))" if folded else value

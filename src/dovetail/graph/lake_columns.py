@@ -63,9 +63,10 @@ class LakeColumns:
         put_arrays(folder, _NUMBERS, {"offsets": self.offsets, "first_tables": self._first_tables})
 
     @classmethod
-    def load(cls, folder: Store) -> LakeColumns:
-        """Columns that were saved, without their segments."""
+    def load(cls, folder: Store, segments: Sequence[OpenSegment]) -> LakeColumns:
+        """Columns that were saved; none of their segments is opened for it."""
         found = cls(())
+        found.segments = segments
         paths = (folder.local_file(name, lambda _: True) for name in (_COLUMNS, _TABLES))
         catalog, tables = (pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in paths)
         found._describe(catalog, tables, **get_arrays(folder, _NUMBERS))

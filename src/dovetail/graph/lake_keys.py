@@ -20,9 +20,9 @@ import shutil
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,22 +35,18 @@ from dovetail._storage.pack import SUFFIX, Pack, PackWriter
 from dovetail._storage.sealed import checksum_of
 from dovetail._storage.store import LocalStore
 from dovetail.errors import FormatMismatch, IndexDamaged
-from dovetail.graph.candidate_keys import CandidateKeyTable, candidate_keys
-from dovetail.graph.composite_keys import (
-    Pairing,
-    compare_rows,
-    natural_keys,
-)
-from dovetail.graph.foreign_keys import (
-    FOREIGN_KEY_QUERY,
-    ForeignKeyTable,
-    find_foreign_keys,
-)
-from dovetail.graph.inclusion import InclusionFinder
+from dovetail.graph.candidate_keys import CandidateKeyTable
+from dovetail.graph.composite_keys import Pairing
+from dovetail.graph.find_keys import LakeKeys, find_keys
+from dovetail.graph.foreign_keys import ForeignKeyTable
 from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.overlap_arrays import arrays_of_overlaps, overlaps_of_arrays
 from dovetail.graph.row_tuples import TupleOverlap
-from dovetail.graph.score import SCORES_VERSION, Scorer
+from dovetail.graph.score import SCORES_VERSION
 from dovetail.indexes.tokens.format import running_sum
+
+if TYPE_CHECKING:
+    from dovetail._spark.session import SparkRequest
 
 _NAME, _VERSION = "keys", 1
 _FOLDER = "answers"
@@ -59,37 +55,23 @@ _DRAFT = ".draft"
 _OLD_DRAFT = 3600.0  # seconds after which a draft belongs to a process that was killed
 
 
-@dataclass(frozen=True)
-class LakeKeys:
-    """All foreign keys, whatever their score, and all candidate keys."""
-
-    foreign_keys: ForeignKeyTable
-    candidates: CandidateKeyTable
-    overlaps: dict[Pairing, TupleOverlap]
-
-
-def lake_keys(snapshot: Snapshot, columns: LakeColumns, progress: Progress = silent) -> LakeKeys:
-    """The keys of a snapshot: the kept ones, or else found and kept."""
+def lake_keys(
+    snapshot: Snapshot, columns: LakeColumns, progress: Progress = silent, spark: SparkRequest | None = None
+) -> LakeKeys:
+    """The keys of a snapshot: the kept ones, or else found, on Spark if that is asked for, and kept."""
     place = _Place(snapshot)
     kept = place.load()
     if kept is not None:
         return kept
-    found = find_keys(columns, place.reusable(columns), progress)
+    known = place.reusable(columns)
+    if spark is None or not snapshot.segments:
+        found = find_keys(columns, known, progress)
+    else:
+        from dovetail.graph.keys_on_spark import keys_on_spark
+
+        found = keys_on_spark(snapshot, columns, known, spark, progress)
     place.save(found, columns)
     return found
-
-
-def find_keys(
-    columns: LakeColumns, known: dict[Pairing, TupleOverlap] | None = None, progress: Progress = silent
-) -> LakeKeys:
-    """Find all keys; combinations of columns that are `known` are not compared again."""
-    threads = os.cpu_count() or 1
-    finder = InclusionFinder(columns, FOREIGN_KEY_QUERY, threads, progress=progress)
-    scorer = Scorer(columns, finder.sizes)
-    natural = list(natural_keys(columns))
-    overlaps = compare_rows(columns, natural, FOREIGN_KEY_QUERY, scorer, known or {}, threads, progress)
-    foreign_keys = find_foreign_keys(finder, scorer, overlaps)
-    return LakeKeys(foreign_keys, candidate_keys(columns, scorer, natural, foreign_keys), overlaps)
 
 
 class _Place:
@@ -155,7 +137,8 @@ class _Place:
             with PackWriter(draft, _NAME, _VERSION, _FOLDER) as pack:
                 _add_table(pack, "foreign", found.foreign_keys)
                 _add_table(pack, "candidate", found.candidates)
-                _add_overlaps(pack, found.overlaps)
+                for name, array in arrays_of_overlaps(found.overlaps).items():
+                    pack.add(_OVERLAP + name, array.reshape(-1))
                 counts = np.diff(columns.offsets).tolist()
                 segments = [[ref["id"], count] for ref, count in zip(self._segments, counts, strict=True)]
                 pack.add("segments", np.frombuffer(json.dumps(segments).encode(), np.uint8))
@@ -172,12 +155,7 @@ def _table(kind: Any, pack: Pack, prefix: str) -> Any:
     return kind(**{field.name: pack[f"{prefix}_{field.name}"] for field in fields(kind)})
 
 
-def _add_overlaps(pack: PackWriter, overlaps: dict[Pairing, TupleOverlap]) -> None:
-    counts = [(o.dependent, o.referenced, o.common) for o in overlaps.values()]
-    pack.add("overlap_offsets", running_sum(np.array([len(one) for one, _ in overlaps], np.int64)))
-    pack.add("overlap_dependent", np.array([column for one, _ in overlaps for column in one], np.int64))
-    pack.add("overlap_referenced", np.array([column for _, other in overlaps for column in other], np.int64))
-    pack.add("overlap_counts", np.array(counts, np.int64).reshape(-1))
+_OVERLAP = "overlap_"
 
 
 def _renumbered(
@@ -190,15 +168,11 @@ def _renumbered(
         [np.empty(0, np.int64)]
         + [np.arange(count) + first_now[id] if id in first_now else np.full(count, -1) for id, count in before]
     )
-    offsets = pack["overlap_offsets"]
-    dependent, referenced = number[pack["overlap_dependent"]], number[pack["overlap_referenced"]]
-    counts = pack["overlap_counts"].reshape(-1, 3)
-    gone = running_sum((dependent < 0) | (referenced < 0))[offsets]
-    still = np.flatnonzero(gone[1:] == gone[:-1]).tolist()
-    ends, ones, others, numbers = offsets.tolist(), dependent.tolist(), referenced.tolist(), counts.tolist()
-    for place in still:
-        span = slice(ends[place], ends[place + 1])
-        yield (tuple(ones[span]), tuple(others[span])), TupleOverlap(*numbers[place])
+    arrays = {name: pack[_OVERLAP + name] for name in ("offsets", "dependent", "referenced", "counts")}
+    dependent, referenced = number[arrays["dependent"]], number[arrays["referenced"]]
+    gone = running_sum((dependent < 0) | (referenced < 0))[arrays["offsets"]]
+    still = np.flatnonzero(gone[1:] == gone[:-1])
+    yield from overlaps_of_arrays(**arrays | {"dependent": dependent, "referenced": referenced}, places=still)
 
 
 def _whole_pack(path: Path) -> Pack | None:

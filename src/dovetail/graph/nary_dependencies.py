@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +22,7 @@ from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import ArrowAnswer, named_lists
 from dovetail.graph.composite_keys import CompositeForeignKey, Pairing, score_composites
 from dovetail.graph.decided import CERTAIN, DecidedColumns
-from dovetail.graph.inclusion import InclusionFinder, InclusionQuery, eligible
+from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery, eligible
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import RowTuples, TupleOverlap
 from dovetail.graph.score import Scorer
@@ -34,26 +34,19 @@ _AT_ONCE = 1 << 16  # rows in a batch
 
 
 class NaryDependencies(ArrowAnswer):
-    """Dependencies of two to `most` columns, best first."""
+    """Dependencies of several columns together, best first."""
 
     rows_are = "inclusion dependencies of several columns"
 
     def __init__(
         self,
         columns: LakeColumns,
-        query: InclusionQuery,
-        most: int,
-        progress: Progress = silent,
+        overlaps: Mapping[Pairing, TupleOverlap],
         decisions: Sequence[Decision] = (),
     ) -> None:
-        if query.null_is_a_value:
-            raise InputError("`nary` does not count rows with a null; drop `null_equal`.")
-        if query.containment != 1:
-            raise InputError("`nary` finds whole dependencies only; drop `partial`.")
         self._columns = columns
-        scorer = Scorer(columns, columns.distinct)
         self._decided = DecidedColumns(columns, decisions)
-        found = score_composites(columns, scorer, dict(_found(columns, query, most, progress)))
+        found = score_composites(columns, Scorer(columns, columns.distinct), overlaps)
         self._found = sorted(self._judged(found), key=lambda one: -one.score)
 
     def _judged(self, found: list[CompositeForeignKey]) -> Iterator[CompositeForeignKey]:
@@ -94,16 +87,45 @@ class NaryDependencies(ArrowAnswer):
             )
 
 
-def _found(
-    columns: LakeColumns, query: InclusionQuery, most: int, progress: Progress
+@dataclass(frozen=True)
+class NaryQuery:
+    """Dependencies of two to `most` columns together, between columns that a query admits."""
+
+    of_columns: InclusionQuery
+    most: int
+
+    def __post_init__(self) -> None:
+        if self.of_columns.null_is_a_value:
+            raise InputError("`nary` does not count rows with a null; drop `null_equal`.")
+        if self.of_columns.containment != 1:
+            raise InputError("`nary` finds whole dependencies only; drop `partial`.")
+
+    @property
+    def of_parts(self) -> InclusionQuery:
+        """What the parts of a dependency have to be: filters on combinations come later."""
+        filters = replace(self.of_columns.filters, non_unique=False, coverage=Fraction(0))
+        return replace(self.of_columns, filters=filters)
+
+
+def find_nary(columns: LakeColumns, query: NaryQuery, progress: Progress = silent) -> dict[Pairing, TupleOverlap]:
+    """All dependencies of several columns of a lake, found in this process."""
+    finder = InclusionFinder(columns, query.of_parts, os.cpu_count() or 1, progress=progress)
+    return dict(grown_together(columns, query, finder, progress))
+
+
+def grown_together(
+    columns: LakeColumns, query: NaryQuery, blocks: Iterable[ColumnPairs], progress: Progress = silent
 ) -> Iterator[tuple[Pairing, TupleOverlap]]:
-    """The dependencies that pass the filters on combinations: a unique referenced side, and its coverage."""
+    """The dependencies that those of one column make together, and that pass the filters on combinations.
+
+    `blocks` has all those of a table's columns, or none.
+    """
     rows = RowTuples(columns)
-    filters = query.filters
-    levels = list(_by_tables(columns, query, progress))
+    filters = query.of_columns.filters
+    levels = list(_by_tables(columns, query, blocks))
     for number, level in enumerate(levels):
         progress("comparing rows", number, len(levels))
-        for _ in range(2, most + 1):
+        for _ in range(2, query.most + 1):
             grown = _next_level(rows, level)
             level = list(grown)
             for column_map, overlap in grown.items():
@@ -116,15 +138,14 @@ def _found(
                     yield (one, other), overlap
 
 
-def _by_tables(columns: LakeColumns, query: InclusionQuery, progress: Progress) -> Iterator[list[ColumnMap]]:
-    """The dependencies of one column, for each pair of tables; filters on combinations come later."""
-    loose = replace(query, filters=replace(query.filters, non_unique=False, coverage=Fraction(0)))
+def _by_tables(columns: LakeColumns, query: NaryQuery, blocks: Iterable[ColumnPairs]) -> Iterator[list[ColumnMap]]:
+    """The dependencies of one column, for each pair of tables."""
     by_tables: dict[tuple[int, int], list[ColumnMap]] = defaultdict(list)
-    for pairs in InclusionFinder(columns, loose, os.cpu_count() or 1, progress=progress):
+    for pairs in blocks:
         tables = columns.table_of[pairs.dependent], columns.table_of[pairs.referenced]
         for place, key in enumerate(zip(*(table.tolist() for table in tables), strict=True)):
             by_tables[key].append(((int(pairs.dependent[place]), int(pairs.referenced[place])),))
-    wanted, _ = eligible(columns, loose)
+    wanted, _ = eligible(columns, query.of_parts)
     for (one, other), maps in by_tables.items():
         if one == other:  # a column may refer to itself beside another that does not
             maps += [((column, column),) for column in np.flatnonzero(wanted & (columns.table_of == one)).tolist()]

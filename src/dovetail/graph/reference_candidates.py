@@ -10,7 +10,7 @@ import numpy as np
 from dovetail._types import Array
 from dovetail.evidence.rivals import Contest
 from dovetail.graph.composite_keys import Pairing, composite_features
-from dovetail.graph.inclusion import ColumnPairs, InclusionFinder
+from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.ranking_kernels import keep_best
 from dovetail.graph.row_tuples import Columns, TupleOverlap
@@ -27,20 +27,26 @@ class ReferenceCandidates(NamedTuple):
     contest: Contest
 
 
-def best_targets(finder: InclusionFinder, scorer: Scorer) -> tuple[ColumnPairs, Array]:
+class BestTargets(NamedTuple):
     """The targets of each column that are best by themselves, one for each table; and how many it has in all."""
-    columns = finder.columns
+
+    pairs: ColumnPairs
+    counts: Array  # by column
+
+
+def best_targets(columns: LakeColumns, scorer: Scorer, blocks: Iterable[ColumnPairs]) -> BestTargets:
+    """Of all pairs that come in blocks, all those of a column in the same call."""
     best = np.full((len(columns), TARGETS), -1.0)
     targets = np.zeros((len(columns), TARGETS), np.int64)
     overlaps = np.zeros((len(columns), TARGETS), np.int64)
     counts = np.zeros(len(columns), np.int64)
-    for pairs in finder:
+    for pairs in blocks:
         keep_best(
             pairs.dependent, pairs.referenced, pairs.overlap, scorer.scores(pairs), columns.table_of, best, targets,
             overlaps, counts,
         )  # fmt: skip
     dependent, places = np.nonzero(best >= 0)
-    return ColumnPairs(dependent, targets[dependent, places], overlaps[dependent, places]), counts
+    return BestTargets(ColumnPairs(dependent, targets[dependent, places], overlaps[dependent, places]), counts)
 
 
 def reference_candidates(

@@ -49,11 +49,13 @@ def bit_matrix(
 
 
 @compiled
-def _intersect(matrix: Array, column: int, inverted: bool, candidates: Array, active: Array, number: int) -> int:
+def _intersect(
+    matrix: Array, column: int, inverted: bool, indexed: bool, candidates: Array, active: Array, number: int
+) -> int:
     """Intersect the candidates with the rows in which the column's bit is set (or, inverted, is not set).
 
-    `active` lists the words that are not empty, and only these are read: the paper's indexed bit vector. Returns how
-    many are left.
+    `active` lists the words to read. If `indexed`, those that have become empty are dropped: the paper's indexed bit
+    vector. Returns how many are left.
     """
     word, shift = column >> 6, np.uint64(column & 63)
     flip = _ALL if inverted else np.uint64(0)
@@ -66,7 +68,7 @@ def _intersect(matrix: Array, column: int, inverted: bool, candidates: Array, ac
             left = candidates[at] & (matrix[row, at] ^ flip)
             candidates[at] = left
             active[kept] = at
-            kept += left != 0
+            kept += left != 0 or not indexed
         number = kept
         if number == 0:
             break
@@ -92,6 +94,7 @@ def proposed(
     first: int,
     last: int,
     referenced: bool,
+    indexed: bool,
     most: Array,
     allowed: Array,
     sizes: Array,
@@ -124,7 +127,7 @@ def proposed(
             candidates[at] = _ALL if referenced else allowed[at]
             active[held] = at
             held += candidates[at] != 0
-        held = _intersect(matrix, one, referenced, candidates, active, held)
+        held = _intersect(matrix, one, referenced, indexed, candidates, active, held)
         for i in range(held):
             left = candidates[active[i]]
             for bit in range(64):

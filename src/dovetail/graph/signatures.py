@@ -8,7 +8,7 @@ doi:10.1145/3105959. Whole inclusions only.
 | m, k, p | `BloomParameters.bits`, `hashes`, `passes` |
 | sigMatrix | `bit_matrix` |
 | dep2refs, ref2deps | `BloomParameters.strategy` |
-| indexed bit-vector | `active` in `_intersect` |
+| indexed bit-vector | `BloomParameters.vectors`, `active` in `_intersect` |
 | IND-Validator | `_includes` |
 """
 
@@ -22,8 +22,6 @@ from dovetail._types import Array
 from dovetail.graph.signature_kernels import bit_matrix, proposed
 from dovetail.graph.value_sets import ValueSets
 
-STRATEGIES = ("dep2refs", "ref2deps")
-
 
 @dataclass(frozen=True)
 class BloomParameters:
@@ -33,6 +31,7 @@ class BloomParameters:
     hashes: int = 6
     passes: int = 2
     strategy: str = "dep2refs"
+    vectors: str = "indexed"
 
 
 class SignatureMatrix:
@@ -56,14 +55,20 @@ class SignatureMatrix:
         self.candidates = 0
         """How many pairs the signatures have left to validate."""
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the signatures."""
+        return int(self._matrix.nbytes)
+
     def find(self, first: int, last: int, most: Array, found: Array) -> tuple[int, int]:
         """Fill `found` with (dependent, referenced, overlap) for the sets of this range.
 
         Returns the set to continue with, in case `found` became full, and the number of rows.
         """
         sets, referenced = self._sets, self._parameters.strategy == "ref2deps"
+        indexed = self._parameters.vectors == "indexed"
         next_set, filled, looked_at = proposed(
-            self._matrix, first, last, referenced, most, self._allowed, sets.sizes, sets.private,
+            self._matrix, first, last, referenced, indexed, most, self._allowed, sets.sizes, sets.private,
             sets.group_offsets, sets.groups, found,
         )  # fmt: skip
         self.candidates += looked_at

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dovetail._deadline import Deadline
-from dovetail._types import Array
 from dovetail.catalog.decisions import NO_DECISIONS, Decision, TableDecisions
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
@@ -19,12 +18,12 @@ from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, 
 from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
 from dovetail.join.execute import execute
 from dovetail.join.judge import CERTAIN, LIKELY
-from dovetail.join.keys import TextRows, equal_keys, no_keys, similar_keys, transformed_keys
+from dovetail.join.keys import equal_keys, no_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
-from dovetail.join.through import carried_by, through_keys
-from dovetail.similar.columns import choose_columns, directed_way, together
+from dovetail.join.similar import similar_join
+from dovetail.join.through import carried_by, carriers_of, through_keys
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
 from dovetail.through.likelihood import LIKELY as LIKELY_THROUGH
@@ -155,7 +154,7 @@ class _Join:
         """The join of texts through tables of the lake, if there is one that is likely, and more so than its rival."""
         if self.segments is None or rival >= CERTAIN or self._deadline.is_over:
             return None
-        found = through_keys(self.segments, self.left, self.right, None, self._deadline, texts_alone=True)
+        found = through_keys(self.segments, self.left, self.right, None, self._deadline, unasked=True)
         if found is None or not found[2] or self.decisions.rejects(*_columns([found[0]])) is not None:
             return None
         pair, keys, mapping = found
@@ -164,7 +163,8 @@ class _Join:
             return None
         result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
         why = f"{carried_by(mapping)} Likely right: {likely:.0%}."
-        return replace(result, why=why, mapping=mapping, probability=likely)
+        carriers = carriers_of(self.segments, mapping)
+        return replace(result, why=why, mapping=mapping, carriers=carriers, probability=likely)
 
     def _why_nothing(self, choice: Choice) -> str:
         """Why nothing joins; and what was left out because a person rejected it."""
@@ -218,38 +218,12 @@ class _Join:
 
     def _similar(self, on: list[Pair] | None) -> JoinResult:
         """By similarity alone."""
-        names = _columns(on) if on else (self._texts(self.left), self._texts(self.right))
-        texts = [
-            {name: table.values(name) for name in of} for table, of in zip((self.left, self.right), names, strict=True)
-        ]
-        compared = (
-            choose_columns(texts[0], texts[1], self._deadline)
-            if on is None
-            else directed_way(texts[0], names[0], texts[1], names[1])
-        )
-        if compared is None:
+        found = similar_join(self.left, self.right, _columns(on) if on else None, self.request, self._deadline)
+        if found is None:
             return self._nothing("similar", "No text columns correspond.")
-        source, target = texts[::-1] if compared.reversed else texts
-        blocks = self._blocks(compared.reversed)
-        values = TextRows.of_rows(together(source, compared.source), blocks[0])
-        keys = TextRows.of_rows(together(target, compared.target), blocks[1])
-        found = similar_keys(values, keys, int(compared.reversed), self.request.min_similarity, self.request.one_to_one)
-        columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-        result = execute(self.left, self.right, found, self.request, "similar", columns)
+        columns, keys = found
+        result = execute(self.left, self.right, keys, self.request, "similar", columns)
         return replace(result, why="The method was given.")
-
-    @staticmethod
-    def _texts(table: InputTable) -> tuple[str, ...]:
-        return tuple(name for name in table.names if table.column(name).is_text)
-
-    def _blocks(self, turned: bool) -> tuple[Array | None, Array | None]:
-        """The number of the block of each row of the source and of the target: only rows of one block join."""
-        if self.request.equal is None:
-            return None, None
-        equal = self.request.equal
-        pair = (equal, equal) if isinstance(equal, str) else equal
-        keys = equal_keys(self.left, self.right, [pair])
-        return (keys.right, keys.left) if turned else (keys.left, keys.right)
 
     def _semantic(self, on: list[Pair] | None) -> JoinResult:
         if on is not None and len(on) > 1:
@@ -271,7 +245,7 @@ class _Join:
             return self._nothing("through", "No tables of the lake relate values of both.")
         pair, keys, mapping = found
         result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
-        return replace(result, why=carried_by(mapping), mapping=mapping)
+        return replace(result, why=carried_by(mapping), mapping=mapping, carriers=carriers_of(self.segments, mapping))
 
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))

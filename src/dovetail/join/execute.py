@@ -37,8 +37,8 @@ def execute(
         mine = np.where(np.cumsum(has_partner) <= first, mine, -1)
         counts[0] = np.bincount(mine[mine >= 0], minlength=keys.size)
     pairs = int(counts[0] @ counts[1])
-    on = _pairs_of(columns)
-    _check_size(pairs, (left.rows, right.rows), matched, request, on)
+    on = condition_of(columns)
+    check_size(pairs, (left.rows, right.rows), matched, request, on)
     starts = np.concatenate([[0], np.cumsum(counts[1])])
     lefts, rights = matches(mine, starts, rows_by_code(theirs, keys.size), pairs)
     source = rights if keys.source else lefts
@@ -62,13 +62,14 @@ def execute(
     )
 
 
-def _pairs_of(columns: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
+def condition_of(columns: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
     if len(columns[0]) == len(columns[1]):
         return " and ".join(f"{mine} = {theirs}" for mine, theirs in zip(*columns, strict=True))
     return " = ".join(" and ".join(names) for names in columns)
 
 
-def _check_size(pairs: int, sizes: tuple[int, int], matched: tuple[int, int], request: JoinRequest, on: str) -> None:
+def check_size(pairs: int, sizes: tuple[int, int], matched: tuple[int, int], request: JoinRequest, on: str) -> None:
+    """Raises where a join of so many pairs of rows would be too large; `on` says on what."""
     if request.how in ("semi", "anti"):
         return
     rows = pairs

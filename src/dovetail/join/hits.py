@@ -15,7 +15,7 @@ from dovetail.join.execute import execute
 from dovetail.join.keys import equal_keys, mapped_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
-from dovetail.join.through import carried_by, through_keys
+from dovetail.join.through import carried_by, carriers_of, through_keys
 from dovetail.search.hits import Hit
 from dovetail.search.planner import search
 from dovetail.search.request import SearchRequest
@@ -66,10 +66,11 @@ def join_hit(
         result = execute(left, right, keys, asked, hit.by, columns, first)
         return replace(result, why="The search found similar values.")
     if isinstance(hit, ThroughHit):
-        found = through_keys(segments, left, right, hit.pairs[0], Deadline(request.seconds))
+        found = through_keys(segments, left, right, hit.pairs[0], Deadline(request.seconds), unasked=True)
         assert found is not None  # the columns are named
         result = execute(left, right, found[1], asked, hit.by, columns, first)
-        return replace(result, why=carried_by(found[2]), mapping=found[2])
+        mapping = found[2]
+        return replace(result, why=carried_by(mapping), mapping=mapping, carriers=carriers_of(segments, mapping))
     result = execute(left, right, equal_keys(left, right, hit.pairs), asked, hit.by, columns, first)
     return replace(result, why="The search found equal values.")
 

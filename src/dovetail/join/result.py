@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,16 @@ import pyarrow.compute as pc
 
 from dovetail._text import table_lines
 from dovetail._types import Array
+from dovetail.errors import InputError
 from dovetail.join.compete import Judged
 from dovetail.join.kernels import with_unmatched
 from dovetail.join.keys import EQUAL, ORIGINS, SIMILAR, THROUGH, TRANSFORMED
 from dovetail.join.request import SUFFIX
 from dovetail.join.sql import join_sql, result_names
+from dovetail.join.through_sql import Carrier, Crossing, through_sql
 from dovetail.results import html_table
 from dovetail.tables.frames import like, typed
-from dovetail.tables.input_table import InputTable
+from dovetail.tables.input_table import InputTable, open_table
 from dovetail.through.mapping import ValueMapping
 from dovetail.transform.explain import explained
 from dovetail.transform.program import Program
@@ -67,6 +70,7 @@ class JoinResult:
     runners_up: tuple[Judged, ...] = ()  # other ways to join, and how likely they are
     transformation: Transformation | None = None  # learned or given; None for other methods
     mapping: ValueMapping | None = None  # of values, by tables of the lake; None for other methods
+    carriers: tuple[Carrier, ...] = ()  # tables of the lake that hold all pairs of the mapping
     prefer: str | None = None
     score: float | None = None  # of the columns, by the preference
     complete: bool = True  # False if the search for columns ran out of time
@@ -225,9 +229,26 @@ class JoinResult:
     @cached_property
     def sql(self) -> str | None:
         """A DuckDB query that gives the same rows; None if no short one does."""
+        for carrier in self.carriers:
+            if found := self._sql_through(carrier):
+                return found
         equal = self.by == "equal" and not self.pairs_by(SIMILAR)
         pairs = self.matches.left, self.matches.right
         return join_sql(self.left, self.right, pairs, self.columns, self.how, equal, self.suffix)
+
+    def sql_over(self, mapping: str | Path) -> str | None:
+        """A DuckDB query that joins the mapping of a join through the lake, written to a file, in between.
+
+        The file has the columns `value` and `partner`, as `--mapping` writes it. None if it does not give the rows.
+        """
+        if self.mapping is None:
+            raise InputError("Only a join through the lake has a mapping.")
+        types = self.left.column(self.left_columns[0]).type, self.right.column(self.right_columns[0]).type
+        return self._sql_through((Crossing(open_table(mapping), "value", "partner", types),))
+
+    def _sql_through(self, carrier: Carrier) -> str | None:
+        pairs, columns = (self.matches.left, self.matches.right), (self.left_columns[0], self.right_columns[0])
+        return through_sql(self.left, self.right, pairs, columns, carrier, self.how, self.suffix)
 
     @property
     def report(self) -> dict[str, Any]:
@@ -269,6 +290,7 @@ class JoinResult:
             "transformed": self.transformed,
             "programs": programs,
             "bridges": [] if self.mapping is None else self.mapping.tables.to_dicts(),
+            "disputed": [] if self.mapping is None else [pair.to_dict() for pair in self.mapping.disputed],
             "key": key.words if key else None,
             "sql": self.sql,
             "order": list(self.order),

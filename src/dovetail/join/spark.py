@@ -1,265 +1,275 @@
-"""The equi-join of inputs that do not fit into memory, on Spark: the same tokens, the same rows, the same order.
+"""The join of inputs that do not fit into memory, on Spark: every method, the same rows, the same order.
 
 Part of the offline half: nothing else of `join` imports it before somebody names a master.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
+from dovetail._deadline import Deadline
 from dovetail._spark.engine import SparkEngine
 from dovetail._spark.session import SparkRequest, spark_session
-from dovetail.catalog.profile import count_values
-from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
-from dovetail.join.request import MAX_ROWS, SUFFIX, kind_of_join
+from dovetail.errors import InputError
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.join.choose import join_tables
+from dovetail.join.execute import check_size, condition_of
+from dovetail.join.keys import JoinKeys
+from dovetail.join.request import JoinRequest
+from dovetail.join.semantic import semantic_keys
+from dovetail.join.similar import ColumnNames, equal_pair, similar_join
+from dovetail.join.spark_inputs import Input, file_input, table_input
+from dovetail.join.spark_keys import DistinctRows, Side, best_keys_on, equal_keys, no_keys, transformed_keys
 from dovetail.join.sql import result_names
-from dovetail.lake.layout import Layout, Part
-from dovetail.lake.reader import detect_layout, read, split
-from dovetail.normalise import ColumnType, TypeEvidence, decide, normalise
-from dovetail.pipeline.probe import check_workers, witness
-from dovetail.tables.column_names import Names, Pair, column_pairs
+from dovetail.join.through import through_keys
+from dovetail.pipeline.probe import check_workers
+from dovetail.tables.column_names import column_pairs
+from dovetail.tables.input_table import table_id
+from dovetail.transform.transformation import Transformation
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-_PART_BYTES = 64 << 20
-_ROWS_AT_ONCE = 10_000  # in a batch for Spark, as its own are
 _KINDS = {
     "inner": "inner", "left": "left", "right": "right", "outer": "full", "semi": "left_semi", "anti": "left_anti",
 }  # fmt: skip
 WRITERS = (".parquet", ".csv")
+HEAD_ROWS = 100_000
+"""Of each input: they decide on columns and programs that are not named. Arbitrary: what a driver of 1 GB holds."""
 
 
 @dataclass(frozen=True)
 class SparkJoin:
     """The counts of a join on Spark. `output` is a folder of files, in order."""
 
-    on: tuple[tuple[str, str], ...]
+    by: str
+    columns: ColumnNames
     how: str
+    why: str
     left_rows: int
     right_rows: int
     matched_left: int
     matched_right: int
     rows: int
     output: str
+    transformation: Transformation | None = None
 
     @property
     def report(self) -> dict[str, Any]:
         """The keys of every join's report that a join on Spark knows."""
-        pairs = [{"left": left, "right": right} for left, right in self.on]
-        columns = {"left_columns": [left for left, _ in self.on], "right_columns": [right for _, right in self.on]}
-        return {"by": "equal", **vars(self), "on": pairs, **columns, "why": "The columns were given."}
+        left, right = self.columns
+        pairs = zip(left, right, strict=True) if len(left) == len(right) else ()
+        known = {name: value for name, value in vars(self).items() if name not in ("columns", "transformation")}
+        return {
+            **known,
+            "on": [{"left": mine, "right": theirs} for mine, theirs in pairs],
+            "left_columns": list(left),
+            "right_columns": list(right),
+            "transformation": None if self.transformation is None else str(self.transformation),
+        }
+
+
+@dataclass(frozen=True)
+class _Method:
+    """What a join is made by: named, or chosen by the first rows of both inputs."""
+
+    by: str
+    columns: ColumnNames
+    why: str
+    transformation: Transformation | None = None
 
 
 def join_on_spark(
-    left: str | Path,
-    right: str | Path,
-    on: Names,
-    how: str,
+    left: Any,
+    right: Any,
+    request: JoinRequest,
     output: Path,
     spark: SparkRequest,
-    max_rows: int = MAX_ROWS,
+    segments: Sequence[OpenSegment] | None = None,
 ) -> SparkJoin:
-    """Join two files into a folder of files. Each is parsed once: what was read waits on the workers' disks."""
+    """Join two inputs into a folder of files. Each is read once: what was read waits on the workers' disks."""
     from pyspark import StorageLevel
 
-    how = kind_of_join(how)
     if output.suffix not in WRITERS:
         raise InputError(f"Spark writes {' and '.join(WRITERS)}, not {output.suffix or 'a file without suffix'}.")
     if output.exists():
         raise InputError(f"{output} already exists; Spark writes a new folder.")
-    inputs = [FileInput(Path(path)) for path in (left, right)]
-    pairs = _pairs(on, inputs)
+    inputs = [file_input(data) for data in (left, right)]
     with spark_session(spark) as engine:
-        slots = check_workers(engine, [witness(file.path) for file in inputs])
-        _tell_names_apart(engine, inputs, how, slots)
-        with engine.job(f"join {left} with {right}"):
-            kept = [each.rows(engine.session, side).persist(StorageLevel.DISK_ONLY) for each, side in _sides(inputs)]
-            try:
-                frames = _keyed(inputs, kept, pairs)
-                counts = _counts(frames, len(pairs))
-                rows = _rows(counts, how)
-                if rows > max_rows:
-                    raise InputError(
-                        f"Stopped before joining: the join would give {rows:,} rows; `max_rows` is {max_rows:,}."
-                    )
-                _write(_joined(frames, inputs, len(pairs), how), output)
-            finally:
-                for frame in kept:
-                    frame.unpersist()
-    return SparkJoin(tuple(pairs), how, *counts[:4], rows, str(output))
-
-
-def join_frames(session: SparkSession, left: Any, right: Any, on: Names, how: str) -> DataFrame:
-    """Join two inputs, files or DataFrames of this session, on named columns with equal values.
-
-    The rows are those of the same join in one process, in the same order, as text. Only the key columns are read here,
-    to see their types; the join itself is lazy, as Spark's are.
-    """
-    how = kind_of_join(how)
-    inputs = [FrameInput(data) if hasattr(data, "mapInArrow") else FileInput(Path(data)) for data in (left, right)]
-    pairs = _pairs(on, inputs)
-    engine = SparkEngine(session, own=False)
-    slots = check_workers(engine, [witness(each.path) for each in inputs if isinstance(each, FileInput)])
-    _tell_names_apart(engine, inputs, how, slots)
-    with engine.job("see the types of the keys of a join"):
-        frames = _keyed(inputs, [each.rows(session, side) for each, side in _sides(inputs)], pairs)
-    return _joined(frames, inputs, len(pairs), how)
-
-
-class FileInput:
-    """A file, parsed by the workers in parts."""
-
-    def __init__(self, path: Path) -> None:
-        if not path.is_file():
-            raise InputError(f"There is no file {path}.")
+        join = _Join(engine, _all_inputs(engine, inputs, (left, right)), request, segments)
+        kept = [side.rows.persist(StorageLevel.DISK_ONLY) for side in join.sides]
         try:
-            self._layout = detect_layout(path)
-        except UnreadableTable as reason:
-            raise InputError(f"{path} cannot be read: {reason}.") from reason
-        self.path = path.resolve()
-        self.columns = list(self._layout.columns)
-        layout = self._layout.to_json()
-        self._parts = [
-            (number, json.dumps({"path": str(self.path), "layout": layout, "part": vars(part)}))
-            for number, part in enumerate(split(path, self._layout, _PART_BYTES))
-        ]
-
-    def rows(self, session: SparkSession, side: str) -> DataFrame:
-        """The position of each row, and all columns as text, named by position."""
-        names = _heads(side, 0, len(self.columns))
-        parts = session.createDataFrame(self._parts, "number int, part string").repartition(max(1, len(self._parts)))
-
-        def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for number, table in _read_parts(batches):
-                places = [pa.array([number] * table.num_rows, pa.int32()), pa.array(range(table.num_rows), pa.int64())]
-                texts = [column.cast(pa.string()) for column in table.columns]
-                yield from pa.table([*places, *texts], names=names).to_batches(max_chunksize=_ROWS_AT_ONCE)
-
-        return parts.mapInArrow(parse, _schema(side, 0, len(self.columns)))
+            with engine.job(f"join {left} with {right}"):
+                method = join.method()
+                frames = join.keyed(method)
+                counts = _counts(frames)
+                check_size(counts[4], counts[:2], counts[2:4], request, condition_of(method.columns))
+                _write(join.joined(frames), output)
+        finally:
+            for frame in kept:
+                frame.unpersist()
+    rows = _rows(counts, request.how)
+    return SparkJoin(
+        method.by, method.columns, request.how, method.why, *counts[:4], rows, str(output), method.transformation
+    )
 
 
-class FrameInput:
-    """A DataFrame of the session, whatever it reads."""
+def join_frames(
+    spark: SparkRequest, left: Any, right: Any, request: JoinRequest, segments: Sequence[OpenSegment] | None = None
+) -> DataFrame:
+    """Join two inputs into a DataFrame of the session.
 
-    def __init__(self, frame: DataFrame) -> None:
-        self._frame = frame
-        self.columns = list(frame.columns)
-
-    def rows(self, session: SparkSession, side: str) -> DataFrame:
-        from pyspark.sql import functions as f
-
-        names = _heads(side, 0, len(self.columns))
-        plain = self._frame.toDF(*names[2:])  # no function has to quote what users call their columns
-        places = [f.lit(0).alias(names[0]), f.monotonically_increasing_id().alias(names[1])]
-        return plain.select(*places, *(f.col(name).cast("string").alias(name) for name in names[2:]))
-
-
-Input = FileInput | FrameInput
+    The rows are those of the same join in one process, in the same order, as text. What decides on types and keys is
+    read here; the join itself is lazy, as Spark's are.
+    """
+    inputs = [file_input(data) for data in (left, right)]
+    with spark_session(spark) as engine:
+        join = _Join(engine, _all_inputs(engine, inputs, (left, right)), request, segments)
+        with engine.job("see the keys of a join"):
+            return join.joined(join.keyed(join.method()))
 
 
-def _sides(inputs: Sequence[Input]) -> list[tuple[Input, str]]:
-    return list(zip(inputs, "lr", strict=True))
-
-
-def _pairs(on: Names, inputs: Sequence[Input]) -> list[Pair]:
-    pairs = column_pairs(on, *(each.columns for each in inputs))
-    for pair in pairs:
-        for each, name in zip(inputs, pair, strict=True):
-            if name not in each.columns:
-                raise UnknownName(unknown("There is no column", name, each.columns))
-    return pairs
-
-
-def _tell_names_apart(engine: SparkEngine, inputs: Sequence[Input], how: str, slots: int) -> None:
-    """Have names that differ in case alone be different columns; a session of somebody else must have it so."""
-    session = engine.session
-    if engine.own:
-        session.conf.set("spark.sql.caseSensitive", "true")
-        session.conf.set("spark.sql.shuffle.partitions", str(2 * slots))
-    elif session.conf.get("spark.sql.caseSensitive") != "true":
-        names = [name for _, name in _output_names(inputs, how)]
-        twice = [name for place, name in enumerate(names) if name.lower() in map(str.lower, names[:place])]
-        if twice:
-            raise InputError(
-                f"The joined table has two columns {twice[0]!r} that differ in case alone; "
-                "set spark.sql.caseSensitive to true in this Spark session."
-            )
-
-
-def _output_names(inputs: Sequence[Input], how: str) -> list[tuple[str, str]]:
-    """The columns of the joined table: their names inside Spark, and outside."""
-    mine, theirs = (each.columns for each in inputs)
-    sides = {"l": mine} if how in ("semi", "anti") else {"l": mine, "r": result_names(mine, theirs, SUFFIX)}
-    return [(f"{side}_c{place}", name) for side, names in sides.items() for place, name in enumerate(names)]
-
-
-def _keyed(inputs: Sequence[Input], frames: Sequence[DataFrame], pairs: Sequence[Pair]) -> list[DataFrame]:
-    """The rows of both sides with the tokens of their keys."""
+def _all_inputs(engine: SparkEngine, inputs: Sequence[Input | None], names: Sequence[Any]) -> list[Input]:
     return [
-        _with_tokens(frame, side, [each.columns.index(pair[place]) for pair in pairs], len(each.columns))
-        for place, (frame, (each, side)) in enumerate(zip(frames, _sides(inputs), strict=True))
+        table_input(engine.session, str(name)) if given is None else given
+        for given, name in zip(inputs, names, strict=True)
     ]
 
 
-def _with_tokens(rows: DataFrame, side: str, keys: Sequence[int], width: int) -> DataFrame:
-    """Rows with the tokens of their keys; the types of the keys are decided by all of their values."""
-    names = list(dict.fromkeys(f"{side}_c{key}" for key in keys))
+class _Join:
+    """A join of two inputs in a session."""
 
-    def see(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            evidence = [count_values(pa.chunked_array([column])).evidence for column in batch.columns]
-            yield pa.RecordBatch.from_arrays([pa.array([json.dumps(each.to_json())]) for each in evidence], names)
+    def __init__(
+        self, engine: SparkEngine, inputs: list[Input], request: JoinRequest, segments: Sequence[OpenSegment] | None
+    ) -> None:
+        for option in ("validate", "indicator"):
+            if getattr(request, option):
+                raise InputError(f"`{option}` is not available on Spark.")
+        if request.on is None and request.by is None:
+            raise InputError("On Spark, a join needs the columns (`on`) or the method (`by`).")
+        self._engine, self._request, self._segments = engine, request, segments
+        self._slots = check_workers(engine, [each for given in inputs for each in given.witnesses])
+        self.sides = [
+            Side(given, prefix, given.rows(engine.session, prefix)) for given, prefix in zip(inputs, "lr", strict=True)
+        ]
+        self._tell_names_apart()
 
-    seen = rows.select(*names).mapInArrow(see, ", ".join(f"{name} string" for name in names)).collect()
-    types = [_type_of(row[f"{side}_c{key}"] for row in seen) for key in keys]
+    def method(self) -> _Method:
+        """What is asked for; what is not named is chosen by the first rows, as in one process."""
+        request = self._request
+        if isinstance(request.by, Transformation):
+            return _by_program(request.by, "The transformation was given.")
+        on = None if request.on is None else column_pairs(request.on, *(side.names for side in self.sides))
+        for pair in on or ():
+            for side, name in zip(self.sides, pair, strict=True):
+                side.place(name)  # raises where there is none
+        if on is not None and request.by != "transform":
+            why = "The columns were given." if request.by in (None, "equal") else "The method was given."
+            return _Method(request.by or "equal", (tuple(a for a, _ in on), tuple(b for _, b in on)), why)
+        (left, all_left), (right, all_right) = (
+            side.head(HEAD_ROWS, name) for side, name in zip(self.sides, ("left_table", "right_table"), strict=True)
+        )
+        inner = replace(request, how="inner", max_growth=float("inf"), max_rows=1 << 62)
+        chosen = join_tables(left, right, inner, segments=self._segments)
+        why = chosen.why if all_left and all_right else f"{chosen.why} Chosen by the first {HEAD_ROWS:,} rows of each."
+        if chosen.transformation is not None:
+            return _by_program(chosen.transformation, why)
+        return _Method(chosen.by, chosen.columns, why)
 
-    def normalised(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            tokens = [
-                normalise(batch.column(2 + key), kind).cast(pa.string()) for key, kind in zip(keys, types, strict=True)
-            ]
-            arrays = [*batch.columns[:2], *tokens, *batch.columns[2:]]
-            yield pa.RecordBatch.from_arrays(arrays, _heads(side, len(keys), width))
+    def keyed(self, method: _Method) -> list[DataFrame]:
+        """The rows of both sides with their keys."""
+        if not all(method.columns):
+            return no_keys(self.sides)
+        if method.transformation is not None:
+            return transformed_keys(self.sides, method.transformation)
+        if method.by == "equal":
+            return equal_keys(self.sides, list(zip(*method.columns, strict=True)))
+        also = equal_pair(self._request)
+        distinct = [
+            DistinctRows(side, [*names, *(also[number : number + 1] if also else ())], f"the {where} table")
+            for number, (side, names, where) in enumerate(
+                zip(self.sides, method.columns, ("left", "right"), strict=True)
+            )
+        ]
+        keys = self._compared_keys(method, distinct)
+        return [rows.numbered(codes) for rows, codes in zip(distinct, (keys.left, keys.right), strict=True)]
 
-    return rows.mapInArrow(normalised, _schema(side, len(keys), width))
+    def _compared_keys(self, method: _Method, distinct: Sequence[DistinctRows]) -> JoinKeys:
+        """The keys of the distinct values of both sides, by the method of every join."""
+        left, right = (rows.table for rows in distinct)
+        if method.by == "similar":
+            counts = distinct[0].counts, distinct[1].counts
+            best = best_keys_on(self._engine, self._slots)
+            compared = similar_join(left, right, method.columns, self._request, None, counts, best)
+            assert compared is not None  # the columns are named
+            return compared[1]
+        if len(method.columns[0]) > 1:
+            raise InputError(f"`by={method.by!r}` joins on one pair of columns; `on` names several.")
+        pair = method.columns[0][0], method.columns[1][0]
+        if method.by == "semantic":
+            near = semantic_keys(left, right, pair, None, self._request.min_similarity)
+            assert near is not None
+            return near[1]
+        if self._segments is None:
+            raise InputError("`by='through'` needs an index: the tables of its lake carry the join.")
+        for side, rows in zip(self.sides, distinct, strict=True):
+            rows.table.id = table_id(side.address, self._segments) if side.address else None
+        carried = through_keys(self._segments, left, right, pair, Deadline(self._request.seconds))
+        assert carried is not None
+        return carried[1]
+
+    def joined(self, frames: Sequence[DataFrame]) -> DataFrame:
+        """The rows that join, in order. Spark decides whether a side is broadcast or both are shuffled."""
+        from pyspark.sql import functions as f
+
+        how = self._request.how
+        same = [f.col(f"l_k{n}") == f.col(f"r_k{n}") for n in range(_number_of_keys(frames[0]))]
+        joined = frames[0].join(frames[1], same, _KINDS[how])
+        sides = ("l",) if how in ("semi", "anti") else ("l", "r")
+        order = [f.col(f"{side}_{name}").asc_nulls_last() for side in sides for name in ("part", "row")]
+        return joined.orderBy(*order).select(*(f.col(inside).alias(name) for inside, name in self._output_names()))
+
+    def _output_names(self) -> list[tuple[str, str]]:
+        """The columns of the joined table: their names inside Spark, and outside."""
+        mine, theirs = (side.names for side in self.sides)
+        named = {"l": mine}
+        if self._request.how not in ("semi", "anti"):
+            named["r"] = result_names(mine, theirs, self._request.suffix)
+        return [(f"{side}_c{place}", name) for side, names in named.items() for place, name in enumerate(names)]
+
+    def _tell_names_apart(self) -> None:
+        """Have names that differ in case alone be different columns; a session of somebody else must have it so."""
+        session = self._engine.session
+        if self._engine.own:
+            session.conf.set("spark.sql.caseSensitive", "true")
+            session.conf.set("spark.sql.shuffle.partitions", str(2 * self._slots))
+        elif session.conf.get("spark.sql.caseSensitive") != "true":
+            names = [name for _, name in self._output_names()]
+            twice = [name for place, name in enumerate(names) if name.lower() in map(str.lower, names[:place])]
+            if twice:
+                raise InputError(
+                    f"The joined table has two columns {twice[0]!r} that differ in case alone; "
+                    "set spark.sql.caseSensitive to true in this Spark session."
+                )
 
 
-def _heads(side: str, keys: int, columns: int) -> list[str]:
-    numbered = [*(f"k{number}" for number in range(keys)), *(f"c{number}" for number in range(columns))]
-    return [f"{side}_{name}" for name in ("part", "row", *numbered)]
+def _by_program(way: Transformation, why: str) -> _Method:
+    columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
+    return _Method("transform", columns, why, way)
 
 
-def _schema(side: str, keys: int, columns: int) -> str:
-    kinds = ["int", "bigint", *["string"] * (keys + columns)]
-    return ", ".join(f"{name} {kind}" for name, kind in zip(_heads(side, keys, columns), kinds, strict=True))
+def _number_of_keys(frame: DataFrame) -> int:
+    return sum(name.startswith(("l_k", "r_k")) for name in frame.columns)
 
 
-def _read_parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
-    for batch in batches:
-        for row in batch.to_pylist():
-            described = json.loads(row["part"])
-            layout = Layout.from_json(described["layout"])
-            found = list(read(Path(described["path"]), layout, Part(**described["part"])))
-            if found:
-                yield row["number"], pa.Table.from_batches(found)
-
-
-def _type_of(evidence: Iterable[str]) -> ColumnType:
-    parts = [TypeEvidence.from_json(json.loads(text)) for text in evidence]
-    return decide(sum(parts[1:], start=parts[0])) if parts else ColumnType("empty")
-
-
-def _counts(frames: list[DataFrame], keys: int) -> tuple[int, int, int, int, int]:
+def _counts(frames: Sequence[DataFrame]) -> tuple[int, int, int, int, int]:
     """Rows of both sides, those with a match, and those of the inner join, by counting keys."""
     from pyspark.sql import functions as f
 
+    keys = _number_of_keys(frames[0])
     left, right = (
         frame.groupBy(*(f.col(f"{prefix}_k{n}").alias(f"{prefix}{n}") for n in range(keys))).agg(
             f.count(f.lit(1)).alias(f"{prefix}_n")
@@ -282,16 +292,6 @@ def _rows(counts: tuple[int, int, int, int, int], how: str) -> int:
         right - matched_right if how in ("right", "outer") else 0
     )
     return inner + alone
-
-
-def _joined(frames: list[DataFrame], inputs: Sequence[Input], keys: int, how: str) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    joined = frames[0].join(frames[1], [f.col(f"l_k{n}") == f.col(f"r_k{n}") for n in range(keys)], _KINDS[how])
-    sides = ("l",) if how in ("semi", "anti") else ("l", "r")
-    order = [f.col(f"{side}_{name}").asc_nulls_last() for side in sides for name in ("part", "row")]
-    columns = [f.col(inside).alias(name) for inside, name in _output_names(inputs, how)]
-    return joined.orderBy(*order).select(*columns)
 
 
 def _write(frame: DataFrame, output: Path) -> None:

@@ -7,14 +7,14 @@ both columns: the plainest that pairs exactly the values that joined. Where none
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.catalog.profile import count_values
-from dovetail.normalise import tokens
+from dovetail.normalise import ColumnType, tokens
 from dovetail.tables.input_table import InputTable
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def join_sql(
 
     None where DuckDB cannot read a table as we do, or too many values would have to be listed.
     """
-    if not all(columns) or not all(_is_readable(side) for side in (left, right)):
+    if not all(columns) or not all(is_readable(side) for side in (left, right)):
         return None
     if equal:
         conditions = [_condition(left, right, *pair) for pair in zip(*columns, strict=True)]
         if all(conditions):
-            texts = [_read(side) for side in (left, right)]
+            texts = [numbered_rows(side) for side in (left, right)]
             return _query(left, right, texts, " AND ".join(str(each) for each in conditions), how, suffix)
     if not len(matches[0]):
         return None
@@ -78,47 +78,51 @@ def result_names(left: Sequence[str], right: Iterable[str], suffix: str) -> list
 
 
 def _query(left: InputTable, right: InputTable, texts: list[str], condition: str, how: str, suffix: str) -> str:
-    columns = [f"l.{_name(name)}" for name in left.names]
-    order = "l._row"
-    if how not in ("semi", "anti"):
-        renamed = zip(right.names, result_names(left.names, right.names, suffix), strict=True)
-        columns += [f"r.{_name(name)}" + (f" AS {_name(new)}" if new != name else "") for name, new in renamed]
-        order += ", r._row"
-    return (
-        f"WITH l AS ({texts[0]}),\n     r AS ({texts[1]})\n"
-        f"SELECT {', '.join(columns)}\nFROM l {_KINDS[how]} JOIN r ON {condition}\nORDER BY {order}"
+    return f"WITH l AS ({texts[0]}),\n     r AS ({texts[1]})\n" + selected(
+        left, right, f"l {_KINDS[how]} JOIN r ON {condition}", how, suffix
     )
 
 
-def _read(side: InputTable) -> str:
-    return f"SELECT row_number() OVER () AS _row, * FROM {_source(side)}"
+def selected(left: InputTable, right: InputTable, joined: str, how: str, suffix: str) -> str:
+    """The columns and the order of the joined table."""
+    columns = [f"l.{quoted(name)}" for name in left.names]
+    order = "l._row"
+    if how not in ("semi", "anti"):
+        renamed = zip(right.names, result_names(left.names, right.names, suffix), strict=True)
+        columns += [f"r.{quoted(name)}" + (f" AS {quoted(new)}" if new != name else "") for name, new in renamed]
+        order += ", r._row"
+    return f"SELECT {', '.join(columns)}\nFROM {joined}\nORDER BY {order}"
 
 
-def _is_readable(side: InputTable) -> bool:
-    """Whether DuckDB finds as many rows in the file. A frame will be a table."""
+def numbered_rows(side: InputTable) -> str:
+    return f"SELECT row_number() OVER () AS _row, * FROM {source(side)}"
+
+
+def is_readable(side: InputTable, names: Sequence[str] | None = None) -> bool:
+    """Whether DuckDB finds as many rows in the file, and in these columns the same text. A frame will be a table."""
     import duckdb
 
     layout = side.layout
     if side.path is None or layout is None:
         return True
     if layout.format == "parquet":
-        return _is_plain(side)
+        return _is_plain(side, side.names if names is None else names)
     if layout.format != "delimited" or layout.encoding.lower() not in _PLAIN_ENCODINGS or layout.comment:
         return False
     with duckdb.connect() as connection:
         try:
-            return _number(connection, f"SELECT count(*) FROM {_source(side)}") == side.rows
+            return _number(connection, f"SELECT count(*) FROM {source(side)}") == side.rows
         except duckdb.Error:  # a ragged file, say
             return False
 
 
-def _source(side: InputTable) -> str:
-    """A file that DuckDB reads as the same text; of a frame, a table of the side's name."""
+def source(side: InputTable, names: Sequence[str] | None = None) -> str:
+    """A file that DuckDB reads as the same text, of these columns at least; of a frame, a table of the side's name."""
     layout = side.layout
     if side.path is None or layout is None:
-        return _name(side.name)
+        return quoted(side.name)
     if layout.format == "parquet":
-        columns = ", ".join(f"CAST({_name(name)} AS VARCHAR) AS {_name(name)}" for name in side.names)
+        columns = ", ".join(f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" for name in names or side.names)
         return f"(SELECT {columns} FROM read_parquet({_text(str(side.path))}))"
     columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in side.names)
     filled = ", ".join(_text(name) for name in side.names)
@@ -135,22 +139,54 @@ def _source(side: InputTable) -> str:
     return f"read_csv({_text(str(side.path))}, {', '.join(f'{name} = {text}' for name, text in options.items())})"
 
 
-def _is_plain(side: InputTable) -> bool:
+def _is_plain(side: InputTable, names: Sequence[str]) -> bool:
     """Whether DuckDB writes the values as we do."""
     import pyarrow.parquet
 
     schema = pyarrow.parquet.read_schema(side.path)
     plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_date)
-    return schema.names == side.names and all(any(test(kind) for test in plain) for kind in schema.types)
+    kinds = [schema.field(name).type for name in names]
+    return schema.names == side.names and all(any(test(kind) for test in plain) for kind in kinds)
 
 
 def _condition(left: InputTable, right: InputTable, mine: str, theirs: str) -> str | None:
+    found = equal_values(distinct_values(left, mine), distinct_values(right, theirs))
+    return found and found.condition(f"l.{quoted(mine)}", f"r.{quoted(theirs)}")
+
+
+class EqualValues(NamedTuple):
+    """An expression that makes values equal, and those on the left that mean null and would join."""
+
+    expression: str
+    markers: tuple[str, ...]
+
+    def of(self, value: str) -> str:
+        return self.expression.format(value)
+
+    def condition(self, left: str, right: str) -> str:
+        return self.joins(left, self.of(right))
+
+    def joins(self, left: str, made: str) -> str:
+        """The same, with what the expression has made of the right values."""
+        return " AND ".join([f"{self.of(left)} = {made}", *self._no_null(left)])
+
+    def made_of(self, table: str, column: str) -> str:
+        """A query for what the expression makes of a column of the left table."""
+        value = f"{table}.{quoted(column)}"
+        where = "".join(f" WHERE {condition}" for condition in self._no_null(value))
+        return f"SELECT {self.of(value)} FROM {table}{where}"
+
+    def _no_null(self, left: str) -> list[str]:
+        return [f"{left} NOT IN ({', '.join(self.markers)})"] if self.markers else []
+
+
+def equal_values(left: pa.Table, right: pa.Table) -> EqualValues | None:
     """The plainest expression that pairs exactly the values whose tokens are equal."""
     import duckdb
 
     with duckdb.connect() as connection:
-        for name, values in (("l", _values(left, mine)), ("r", _values(right, theirs))):
-            connection.register(name, values)
+        connection.register("l", left)
+        connection.register("r", right)
         wanted = _number(connection, "SELECT count(*) FROM l JOIN r USING (token)")
         for expression in _EXPRESSIONS:
             equal = f"{expression.format('l.raw')} = {expression.format('r.raw')}"
@@ -159,20 +195,18 @@ def _condition(left: InputTable, right: InputTable, mine: str, theirs: str) -> s
             ).fetchall()
             if len(nulls) > _MOST_MARKERS:
                 continue
-            markers = ", ".join(sorted(_text(value) for (value,) in nulls))
-            without = " AND {} NOT IN (" + markers + ")" if nulls else ""
-            joined = f"FROM l JOIN r ON {equal}{without.format('l.raw')}"
-            found = _number(connection, f"SELECT count(*) {joined}")
-            if found == wanted == _number(connection, f"SELECT count(*) {joined} WHERE l.token = r.token"):
-                names = f"l.{_name(mine)}", f"r.{_name(theirs)}"
-                return f"{expression.format(names[0])} = {expression.format(names[1])}{without.format(names[0])}"
+            found = EqualValues(expression, tuple(sorted(_text(value) for (value,) in nulls)))
+            joined = f"FROM l JOIN r ON {found.condition('l.raw', 'r.raw')}"
+            number = _number(connection, f"SELECT count(*) {joined}")
+            if number == wanted == _number(connection, f"SELECT count(*) {joined} WHERE l.token = r.token"):
+                return found
     return None
 
 
-def _values(side: InputTable, name: str) -> pa.Table:
-    """The distinct values of a column and their tokens."""
+def distinct_values(side: InputTable, name: str, type: ColumnType | None = None) -> pa.Table:
+    """The distinct values of a column and their tokens; `type` is that of the column, unless another one is meant."""
     counted = count_values(side.text.column(name))
-    return pa.table({"raw": counted.values, "token": tokens(counted.folded, side.column(name).type)})
+    return pa.table({"raw": counted.values, "token": tokens(counted.folded, type or side.column(name).type)})
 
 
 def _number(connection: DuckDBPyConnection, query: str) -> int:
@@ -184,8 +218,8 @@ def _listed(
     left: InputTable, right: InputTable, matches: tuple[Array, Array], reads: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> list[list[tuple[Any, ...]]] | None:
     """The values that joined, each with the number of its group; None where they are many, or no groups."""
-    lefts = _distinct(left, reads[0], matches[0])
-    rights = _distinct(right, reads[1], matches[1])
+    lefts = distinct_tuples(left, reads[0], matches[0])
+    rights = distinct_tuples(right, reads[1], matches[1])
     if max(len(lefts[0]), len(rights[0])) > _MOST_VALUES:
         return None
     partners: dict[int, set[int]] = {}
@@ -202,7 +236,7 @@ def _listed(
     ]
 
 
-def _distinct(side: InputTable, names: tuple[str, ...], rows: Array) -> tuple[list[tuple[Any, ...]], Array]:
+def distinct_tuples(side: InputTable, names: tuple[str, ...], rows: Array) -> tuple[list[tuple[Any, ...]], Array]:
     """The distinct tuples of values of some rows, and which one each row has."""
     columns = side.text.select(list(names)).take(pa.array(rows)).to_pydict()
     numbers: dict[tuple[Any, ...], int] = {}
@@ -213,8 +247,8 @@ def _distinct(side: InputTable, names: tuple[str, ...], rows: Array) -> tuple[li
 def _keyed(side: InputTable, names: tuple[str, ...], values: list[tuple[Any, ...]]) -> str:
     rows = ", ".join(f"({', '.join(_literals(row))})" for row in values)
     heads = ", ".join([*(f"v{place}" for place in range(len(names))), "_key"])
-    equal = " AND ".join(f"t.{_name(name)} IS NOT DISTINCT FROM k.v{place}" for place, name in enumerate(names))
-    return f"SELECT t.*, k._key FROM ({_read(side)}) t LEFT JOIN (VALUES {rows}) k({heads}) ON {equal}"
+    equal = " AND ".join(f"t.{quoted(name)} IS NOT DISTINCT FROM k.v{place}" for place, name in enumerate(names))
+    return f"SELECT t.*, k._key FROM ({numbered_rows(side)}) t LEFT JOIN (VALUES {rows}) k({heads}) ON {equal}"
 
 
 def _literals(row: tuple[Any, ...]) -> Iterator[str]:
@@ -222,7 +256,7 @@ def _literals(row: tuple[Any, ...]) -> Iterator[str]:
         yield "NULL" if value is None else str(value) if isinstance(value, int) else _text(value)
 
 
-def _name(name: str) -> str:
+def quoted(name: str) -> str:
     return '"{}"'.format(name.replace('"', '""'))
 
 

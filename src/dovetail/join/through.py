@@ -12,16 +12,17 @@ import numpy as np
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
-from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.keys import THROUGH, JoinKeys
+from dovetail.join.through_sql import Carrier, Crossing
 from dovetail.tables.column_names import Pair
-from dovetail.tables.input_table import InputColumn, InputTable
-from dovetail.through.bridges import Bridge, Values
-from dovetail.through.lookup import Excluded, Lookup, map_columns, values_of
+from dovetail.tables.input_table import InputColumn, InputTable, lake_table
+from dovetail.through.columns import is_of, likely_columns
+from dovetail.through.lookup import Effort, map_columns
 from dovetail.through.mapping import ValueMapping
 
-_TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
 _SHOWN = 3  # tables that a sentence names
+_TRIED_CARRIERS = 3  # tables that hold all pairs, over which a query is tried; arbitrary, for time
 
 
 def through_keys(
@@ -30,23 +31,19 @@ def through_keys(
     right: InputTable,
     on: Pair | None,
     deadline: Deadline,
-    texts_alone: bool = False,
+    unasked: bool = False,
 ) -> tuple[Pair, JoinKeys, ValueMapping] | None:
     """The columns, found if none are named, the keys and the mapping; None if no tables of the lake hold both.
 
-    `texts_alone`: both columns must hold texts. Small numbers occur beside anything. The two tables carry no join of
-    their own: that would be one on other columns.
+    `unasked`: nobody named the method, or the search has shown what joins; values must be equal or similar to those of
+    one table. The two tables carry no join of their own: that would be one on other columns.
     """
-    own = {table.id for table in (left, right) if table.id is not None}
-
-    def is_own(bridge: Bridge) -> bool:
-        return segments[bridge.place.segment].names[bridge.place.table] in own
-
-    pair = on or _likely_columns(segments, left, right, deadline, texts_alone, is_own)
+    is_own = is_of(segments, left.id, right.id)
+    pair = on or likely_columns(segments, left, right, deadline, unasked, is_own)
     if pair is None:
         return None
     mine, theirs = left.column(pair[0]), right.column(pair[1])
-    mapping = map_columns(segments, mine, theirs, is_own)
+    mapping = map_columns(segments, mine, theirs, is_own, Effort.SPELLED if unasked else Effort.ALL)
     return pair, keys_of(mapping, mine, theirs), mapping
 
 
@@ -63,47 +60,22 @@ def keys_of(mapping: ValueMapping, left: InputColumn, right: InputColumn) -> Joi
     return JoinKeys(one, other, target.size, int(mapping.reversed), origin, likely, likely)
 
 
+def carriers_of(segments: Sequence[OpenSegment], mapping: ValueMapping) -> tuple[Carrier, ...]:
+    """Tables of the lake, or two in a row, that hold all pairs of the mapping."""
+    whole = [bridge for bridge in mapping.tables if bridge.pairs == len(mapping)]
+    return tuple(
+        tuple(
+            Crossing(lake_table(*find_table(segments, step.table, "")), step.left_column, step.right_column)
+            for step in bridge.steps
+        )
+        for bridge in whole[:_TRIED_CARRIERS]
+    )
+
+
 def carried_by(mapping: ValueMapping) -> str:
     """One sentence: which tables of the lake carry the mapping."""
-    names = list(dict.fromkeys(table.table for table in mapping.tables))
+    names = list(dict.fromkeys(bridge.name for bridge in mapping.tables))
     if len(names) == 1:
         return f"{names[0]} holds both columns."
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f"{len(names):,} tables of the lake hold both columns: {', '.join(names[:_SHOWN])}{more}."
-
-
-def _likely_columns(
-    segments: Sequence[OpenSegment],
-    left: InputTable,
-    right: InputTable,
-    deadline: Deadline,
-    texts_alone: bool,
-    excluded: Excluded,
-) -> Pair | None:
-    """The pair of columns of which the lake relates the greatest share of a sample of the values."""
-    best, found = 0.0, None
-    for mine in left.columns:
-        for theirs in right.columns:
-            texts = mine.is_text + theirs.is_text
-            if deadline.is_over or texts < 1 + texts_alone:
-                continue
-            share = _related(segments, _sample(mine), _sample(theirs), excluded)
-            if share > best:
-                best, found = share, (mine.name, theirs.name)
-    return found
-
-
-def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded) -> float:
-    lookup = Lookup(segments, left, right)
-    bridges = lookup.bridges(excluded, by_spelling=False)
-    if not bridges:
-        return 0.0
-    votes = lookup.votes(bridges)
-    likely = votes.probability[votes.likely]
-    return float(likely.sum()) / len(right if votes.reversed else left)
-
-
-def _sample(column: InputColumn) -> Values:
-    values = values_of(column)
-    step = -(-len(values) // _TRIED) or 1
-    return Values(values.tokens.take(np.arange(len(values))[::step]), values.is_text)

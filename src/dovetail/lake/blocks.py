@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from dovetail.errors import UnreadableTable
 from dovetail.lake.encoding import STRAYS, is_utf8
 from dovetail.lake.frame import TAIL_BYTES
 from dovetail.lake.layout import Layout, Part
+from dovetail.lake.object_path import TablePath
 from dovetail.lake.record_kernels import boundary_from, last_boundary, line_end, line_width
 from dovetail.lake.streams import open_bytes
 
@@ -35,13 +35,13 @@ class Block(NamedTuple):
     last: bool = False
 
 
-def text_blocks(path: Path, layout: Layout, part: Part) -> Iterator[Block]:
+def text_blocks(path: TablePath, layout: Layout, part: Part) -> Iterator[Block]:
     """The part as blocks of whole records."""
     chunks = utf8_chunks(path, layout, part)
     return with_last(whole_records(chunks, layout), ends_file=part.stop is None)
 
 
-def utf8_chunks(path: Path, layout: Layout, part: Part) -> Iterator[bytes]:
+def utf8_chunks(path: TablePath, layout: Layout, part: Part) -> Iterator[bytes]:
     """The part's text as UTF-8, without byte order mark, header and what stands before it.
 
     UTF-8 goes through as it is, strays and all: they are rare, and mended in the block that has them.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pyarrow as pa
 from dovetail.errors import UnreadableTable
 from dovetail.lake.formats import refuse_empty, refuse_other_content
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
+from dovetail.lake.object_path import ObjectPath, TablePath
 from dovetail.lake.streams import ARROW_CONTENT, broken, open_bytes
 from dovetail.lake.strings import bounded, flat_names, string_batch
 
@@ -24,7 +24,7 @@ LARGEST_READ_BATCH = 1 << 28
 """An Arrow file whose batches are larger on average is mapped: as read, one batch might not fit into memory."""
 
 
-def detect_columnar(path: Path, format: str) -> Layout:
+def detect_columnar(path: TablePath, format: str) -> Layout:
     with open_bytes(path, "") as file:
         head = file.read(4096)
     refuse_empty(head)
@@ -38,27 +38,37 @@ def detect_columnar(path: Path, format: str) -> Layout:
 
 
 @contextmanager
-def opened(path: Path, format: str) -> Iterator[tuple[Any, Any]]:
+def opened(path: TablePath, format: str, int96_unit: str = "ns") -> Iterator[tuple[Any, Any]]:
     """(reader, schema). The reader is a Parquet file, an Arrow file, an Arrow stream or a table (Feather 1).
 
     Others may truncate a file of the lake at any time, and a process that has it mapped is then killed: so it is read.
     """
-    with broken("Parquet file" if format == "parquet" else "Arrow file", *ARROW_CONTENT), pa.OSFile(str(path)) as file:
-        reader = open_parquet(file) if format == "parquet" else open_arrow(file, path)
+    with broken("Parquet file" if format == "parquet" else "Arrow file", *ARROW_CONTENT), arrow_file(path) as file:
+        reader = open_parquet(file, int96_unit) if format == "parquet" else open_arrow(file, path)
         yield reader, reader.schema_arrow if format == "parquet" else reader.schema
 
 
-def open_parquet(file: Any) -> Any:
-    """Texts that are stored as a dictionary stay one: written out, a small file's texts may exceed all memory."""
+def arrow_file(path: TablePath) -> Any:
+    return pa.PythonFile(path.open("rb"), "r") if isinstance(path, ObjectPath) else pa.OSFile(str(path))
+
+
+def open_parquet(file: Any, int96_unit: str = "ns") -> Any:
+    """Texts that are stored as a dictionary stay one: written out, a small file's texts may exceed all memory.
+
+    Old moments (INT96) are read in this unit; nanoseconds end in the year 2262.
+    """
     import pyarrow.parquet as pq
 
     about = pq.read_metadata(file)
     columns = [about.schema.column(number) for number in range(about.num_columns)]
     texts = [c.path for c in columns if c.physical_type == "BYTE_ARRAY" and "." not in c.path]
-    return pq.ParquetFile(file, metadata=about, read_dictionary=texts, buffer_size=READ_BUFFER, pre_buffer=False)
+    return pq.ParquetFile(
+        file, metadata=about, read_dictionary=texts, buffer_size=READ_BUFFER, pre_buffer=False,
+        coerce_int96_timestamp_unit=int96_unit,
+    )  # fmt: skip
 
 
-def open_arrow(file: Any, path: Path) -> Any:
+def open_arrow(file: Any, path: TablePath) -> Any:
     magic = file.read(6)
     file.seek(0)
     if magic == b"ARROW1":
@@ -74,7 +84,7 @@ def open_arrow(file: Any, path: Path) -> Any:
     return pa.ipc.open_stream(file)
 
 
-def read_columnar(path: Path, layout: Layout, part: Part, counter: RowCounter) -> Iterator[Any]:
+def read_columnar(path: TablePath, layout: Layout, part: Part, counter: RowCounter) -> Iterator[Any]:
     with opened(path, layout.format) as (reader, _):
         batches = parquet_batches(reader, part) if layout.format == "parquet" else arrow_batches(reader, part)
         for batch in batches:
@@ -105,7 +115,7 @@ def arrow_batches(reader: Any, part: Part) -> Iterator[Any]:
     return iter(reader.to_batches() if isinstance(reader, pa.Table) else reader)
 
 
-def split_columnar(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
+def split_columnar(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
     """By row groups, whose sizes the footer tells, or by batches, which are taken for equally large."""
     with opened(path, layout.format) as (reader, _):
         if layout.format == "parquet":

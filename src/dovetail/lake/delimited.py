@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from dovetail.lake.encoding import STRAYS, encoding_of, is_single_byte, is_utf8
 from dovetail.lake.formats import refuse_empty, refuse_other_content, refuse_prose
 from dovetail.lake.frame import TAIL_BYTES, frame_of, sep_hint, without_footer
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
+from dovetail.lake.object_path import TablePath
 from dovetail.lake.parse import BlockParser
 from dovetail.lake.sniff import sniff
 from dovetail.lake.streams import open_bytes, read_fully
@@ -27,7 +27,7 @@ ENOUGH_LINES = 3
 NEW_LINE = re.compile(rb"\r\n|\n|\r")
 
 
-def detect_delimited(path: Path, compression: str, suffix: str, override: DialectOverride) -> Layout:
+def detect_delimited(path: TablePath, compression: str, suffix: str, override: DialectOverride) -> Layout:
     head, complete = read_head(path, compression)
     refuse_empty(head)
     encoding = override.encoding or encoding_of(head, complete)
@@ -55,7 +55,7 @@ def detect_delimited(path: Path, compression: str, suffix: str, override: Dialec
     )
 
 
-def read_head(path: Path, compression: str) -> tuple[bytes, bool]:
+def read_head(path: TablePath, compression: str) -> tuple[bytes, bool]:
     """The first bytes, and whether they are all. Enough for some lines, however long these are."""
     with open_bytes(path, compression) as file:
         head, wanted = b"", HEAD_BYTES
@@ -105,19 +105,17 @@ def offset_of_line(data: bytes, line: int) -> int:
     return len(data)
 
 
-def read_delimited(path: Path, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
+def read_delimited(path: TablePath, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
     parser = BlockParser(layout, counter)
     for block in text_blocks(path, layout, part):
         data = without_footer(block.data, layout) if block.last else block.data
         yield from parser.parse(data, block.clean)
 
 
-def split_delimited(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
-    """Byte ranges of whole records, where a byte offset has a meaning: not inside gz, zst or UTF-16."""
-    if layout.compression or not (is_utf8(layout.encoding) or is_single_byte(layout.encoding)):
-        return [Part()]
+def split_delimited(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
+    """Byte ranges of whole records, by a walk over all of them."""
     size = path.stat().st_size
-    if size <= target_bytes:
+    if not is_divisible(layout) or size <= target_bytes:
         return [Part()]
     with open_bytes(path, "") as file:
         body = raw_body(file, layout)
@@ -125,6 +123,11 @@ def split_delimited(path: Path, layout: Layout, target_bytes: int) -> list[Part]
         cuts = record_cuts(raw_chunks(file, None), layout, body, size, max(target_bytes, TAIL_BYTES))
     edges = [0, *cuts]
     return [Part(start, stop) for start, stop in zip(edges, [*cuts, None], strict=True)]
+
+
+def is_divisible(layout: Layout) -> bool:
+    """Whether a byte offset has a meaning: not inside gz, zst or UTF-16."""
+    return not layout.compression and (is_utf8(layout.encoding) or is_single_byte(layout.encoding))
 
 
 def raw_body(file: BinaryIO, layout: Layout) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from dovetail.lake.blocks import LARGEST_RECORD, RECORD_TOO_LONG, raw_chunks, tr
 from dovetail.lake.encoding import STRAYS, encoding_of, is_utf8
 from dovetail.lake.formats import refuse_empty
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
+from dovetail.lake.object_path import TablePath
 from dovetail.lake.streams import open_bytes, read_fully
 from dovetail.lake.strings import json_text
 
@@ -33,7 +33,7 @@ class Written(float):
     text: str
 
 
-def detect_jsonl(path: Path, compression: str) -> Layout:
+def detect_jsonl(path: TablePath, compression: str) -> Layout:
     """The columns are all keys in the first 8 MB and, in a larger file, in probes spread over the rest."""
     with open_bytes(path, compression) as file:
         head = read_fully(file, HEAD_BYTES)
@@ -95,7 +95,7 @@ def cell_text(leaf: Any) -> str | None:
     return str(leaf) if isinstance(leaf, int | float) else json_text(leaf)
 
 
-def read_jsonl(path: Path, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
+def read_jsonl(path: TablePath, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
     places = {name: place for place, name in enumerate(layout.columns)}
     rows: list[list[str | None]] = []
     size = 0
@@ -127,7 +127,7 @@ def batch_of(rows: Iterable[list[str | None]], layout: Layout, counter: RowCount
     return batch
 
 
-def text_lines(path: Path, layout: Layout, part: Part) -> Iterator[str]:
+def text_lines(path: TablePath, layout: Layout, part: Part) -> Iterator[str]:
     """The part's lines. JSON escapes new lines inside strings, so a new line always ends a record."""
     with open_bytes(path, layout.compression) as file:
         if part.start:
@@ -145,7 +145,7 @@ def text_lines(path: Path, layout: Layout, part: Part) -> Iterator[str]:
         yield b"".join(pieces).decode("utf-8", errors=STRAYS)
 
 
-def split_jsonl(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
+def split_jsonl(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
     if layout.compression or not is_utf8(layout.encoding):
         return [Part()]
     edges = [0]

@@ -8,10 +8,13 @@ Whatever else a link points to is listed with the reason why it is not read.
 from __future__ import annotations
 
 import fnmatch
+import functools
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+import stat
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +23,16 @@ from dovetail._objects import is_remote
 from dovetail.errors import InputError
 from dovetail.lake.formats import format_of
 
-# Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name.
-CATALOG, DATAFRAMES = "spark:catalog", "spark:dataframes"
+# Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
+# or, of a file that its session reaches, the prefix and the address.
+SPARK = "spark:"
+CATALOG, DATAFRAMES = f"{SPARK}catalog", f"{SPARK}dataframes"
 SPARK_FORMAT = "spark"
+
+# Addresses of other schemes than ours: `hdfs://node/lake`, `dbfs:/lake`.
+_OTHER_ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+:/")
+
+_LISTINGS = 16  # folders at the same time: as of object stores
 
 LEAVES = "link that leaves the lake"
 HIDDEN = "link into a hidden folder"
@@ -45,8 +55,10 @@ class Root:
         """The root of a folder, a glob or a single file; of an address, what ends as tables do is a single file."""
         if is_remote(source):
             return cls._of_address(source)
+        if _OTHER_ADDRESS.match(source):
+            source = SPARK + source
         if is_spark(source):
-            return cls(source)
+            return cls(source.rstrip("/"))
         path = Path(source)
         if path.is_dir():
             return cls(str(path.resolve()))
@@ -115,7 +127,7 @@ class TableFile:
 
 def is_spark(path: str) -> bool:
     """Whether only a Spark session can read this table, or the tables of this root."""
-    return path.partition("/")[0] in (CATALOG, DATAFRAMES)
+    return path.startswith(SPARK)
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -129,39 +141,73 @@ def fingerprint(status: os.stat_result, readable: bool, dialect: str) -> str:
 
 
 def list_files(root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
-    """Every file of a folder that may be a table, or would be one if it could be read. `skip` names folders to omit."""
-    for path, refused in _walk(root, skip):
-        name = path.relative_to(root.path).as_posix().encode("utf-8", "backslashreplace").decode()
-        if is_wanted(root, name):
-            yield _table_file(root, path, name, refused)
+    """Every file of a folder that may be a table, or would be one if it could be read. `skip` names folders to omit.
 
-
-def _walk(root: Root, skip: Callable[[Path], bool]) -> Iterator[tuple[Path, str]]:
-    """The paths under a root, each with the reason to refuse it, or none."""
-    unlisted: list[tuple[Path, str]] = []
-
-    def note(error: OSError) -> None:
-        unlisted.append((Path(error.filename), f"folder cannot be listed: {error.strerror}"))
-
-    folders: Iterable[tuple[str, list[str], list[str]]] = os.walk(root.path, onerror=note)
+    Folders of one depth are looked into at the same time: where a disk is behind a network, waiting takes longest.
+    """
     if root.names_one_file:
-        folders = [(root.path, [], [root.pattern_as_name])]
-    for folder, subfolders, names in folders:
-        for name in subfolders:
-            path = Path(folder, name)
-            if path.is_symlink() and not name.startswith(".") and (refused := _folder_link(path, root)):
-                yield path, refused
-        subfolders[:] = sorted(n for n in subfolders if not (n.startswith(".") or skip(Path(folder, n))))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if name.startswith(".") or not format_of(name):
-                continue
-            reason = _file_link(path, root) if path.is_symlink() else ""
-            if reason is not None:
-                yield path, reason
-        yield from unlisted
-        unlisted.clear()
-    yield from unlisted
+        yield from _look_at(root, Path(root.path, root.pattern_as_name))
+        return
+    look = functools.partial(_look_into, root, skip)
+    with ThreadPoolExecutor(_LISTINGS) as threads:
+        level = [root.path]
+        while level:
+            below: list[str] = []
+            for files, folders in threads.map(look, level):
+                yield from files
+                below += folders
+            level = below
+
+
+def _look_at(root: Root, path: Path) -> Iterator[TableFile]:
+    """The one file of a root, if it may be a table."""
+    name = _written(path.name)
+    if path.name.startswith(".") or not format_of(path.name) or not is_wanted(root, name):
+        return
+    reason = _file_link(path, root) if path.is_symlink() else ""
+    if reason is not None:
+        yield _table_file(root, str(path), name, reason)
+
+
+def _look_into(root: Root, skip: Callable[[Path], bool], folder: str) -> tuple[list[TableFile], list[str]]:
+    """The files of one folder that may be tables, and the folders in it to look into."""
+    inside = folder.removeprefix(root.path).strip("/")
+    prefix = f"{inside}/" if inside else ""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        refused = f"folder cannot be listed: {error.strerror}"
+        return ([_table_file(root, folder, _written(inside), refused)] if is_wanted(root, _written(inside)) else []), []
+    files: list[TableFile] = []
+    folders: list[str] = []
+    for entry in entries:
+        reason: str | None = ""
+        if entry.name.startswith("."):
+            continue
+        if _is_folder(entry):
+            reason = (_folder_link(Path(entry.path), root) if entry.is_symlink() else "") or None
+            if not (entry.is_symlink() or skip(Path(entry.path))):
+                folders.append(entry.path)
+        elif not format_of(entry.name):
+            continue
+        elif entry.is_symlink():
+            reason = _file_link(Path(entry.path), root)
+        if reason is not None and is_wanted(root, name := _written(prefix + entry.name)):
+            files.append(_table_file(root, entry.path, name, reason))
+    return files, folders
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of links
+        return False
+
+
+def _written(name: str) -> str:
+    """A name as text, whatever its bytes are."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _folder_link(path: Path, root: Root) -> str:
@@ -201,16 +247,16 @@ def dialect_of(root: Root, name: str) -> str:
     return next((dialect for pattern, dialect in root.dialects if matches(name, pattern)), "")
 
 
-def _table_file(root: Root, path: Path, name: str, refused: str) -> TableFile:
+def _table_file(root: Root, path: str, name: str, refused: str) -> TableFile:
     dialect = dialect_of(root, name)
     if not refused:
         try:
-            status = path.stat()
-            if path.is_file():
+            status = os.stat(path)  # noqa: PTH116  # making a Path of each of a million files takes as long
+            if stat.S_ISREG(status.st_mode):
                 readable = os.access(path, os.R_OK)
-                str(path).encode()
+                path.encode()
                 current = fingerprint(status, readable, dialect)
-                return TableFile(root.prefix + name, str(path), status.st_size, current, dialect)
+                return TableFile(root.prefix + name, path, status.st_size, current, dialect)
             refused = "not a regular file"
         except FileNotFoundError:
             refused = "vanished"

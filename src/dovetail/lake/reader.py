@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -14,6 +13,7 @@ from dovetail.lake.dialect import DialectOverride, parse_override
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, format_of, split_suffix
 from dovetail.lake.jsonl import detect_jsonl, read_jsonl, split_jsonl
 from dovetail.lake.layout import Layout, Part, RowCounter
+from dovetail.lake.object_path import TablePath
 from dovetail.lake.streams import compression_of, reasons
 
 __all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "detect_layout", "parse_override", "read", "split"]
@@ -27,7 +27,7 @@ SPLITTERS = {
 }
 
 
-def detect_layout(path: Path, override: DialectOverride | None = None) -> Layout:
+def detect_layout(path: TablePath, override: DialectOverride | None = None) -> Layout:
     """Everything that reading needs to know about a file. Raises `UnreadableTable` with the reason."""
     found = format_of(path.name)
     if found is None:
@@ -49,7 +49,7 @@ def text_suffix(name: str) -> str:
 
 
 def read(
-    path: Path, layout: Layout, part: Part | None = None, counter: RowCounter | None = None
+    path: TablePath, layout: Layout, part: Part | None = None, counter: RowCounter | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a part, or of the whole file, as batches of string columns named as in the layout.
 
@@ -59,7 +59,7 @@ def read(
         yield from READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
 
 
-def split(path: Path, layout: Layout, target_bytes: int) -> list[Part]:
+def split(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
     """Parts of about `target_bytes` whose rows, in order, are exactly the rows of the whole."""
     with reasons():
         return SPLITTERS[layout.format](path, layout, target_bytes)

@@ -72,11 +72,11 @@ class ObjectFiles:
             found = [objects.head(root.pattern_as_name)] if root.names_one_file else list(objects.entries())
         except OSError as error:
             raise InputError(f"Cannot list {error.filename}: {error.strerror}.") from error
-        indexes = tuple(name.removesuffix(MARKER) for name in (entry.name for entry in found) if _is_marker(name))
+        inside = in_indexes(entry.name for entry in found)
         for entry in sorted(found, key=lambda entry: entry.name):
             name = entry.name
             hidden = any(part.startswith(".") for part in name.split("/"))
-            if hidden or not format_of(name) or name.startswith(indexes) or not is_wanted(root, name):
+            if hidden or not format_of(name) or inside(name) or not is_wanted(root, name):
                 continue
             dialect = dialect_of(root, name)
             mark = object_fingerprint(entry, dialect)
@@ -122,6 +122,12 @@ def is_unchanged(path: str, before: str) -> bool:
 
 def object_fingerprint(found: StoredObject, dialect: str) -> str:
     return f"{found.bytes}-{found.tag}-{dialect}"
+
+
+def in_indexes(names: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a name is one of an index that lies among these names."""
+    folders = tuple(name.removesuffix(MARKER) for name in names if _is_marker(name))
+    return lambda name: name.startswith(folders)
 
 
 def _is_marker(name: str) -> bool:

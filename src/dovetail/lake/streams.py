@@ -12,12 +12,12 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
 
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
+from dovetail.lake.object_path import TablePath
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -66,7 +66,7 @@ def first_line(error: Exception) -> str:
 
 
 @contextmanager
-def open_bytes(path: Path, compression: str) -> Iterator[BinaryIO]:
+def open_bytes(path: TablePath, compression: str) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed. Only an uncompressed stream can seek."""
     with path.open("rb") as file:
         if compression == "gz":
@@ -80,7 +80,7 @@ def open_bytes(path: Path, compression: str) -> Iterator[BinaryIO]:
             yield file
 
 
-def compression_of(path: Path) -> str:
+def compression_of(path: TablePath) -> str:
     """The compression that the first bytes show: a `.csv` that is a gzip stream inside is not rare."""
     with open_bytes(path, "") as file:
         magic = file.read(4)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dovetail._objects import is_remote
 from dovetail._spark.engine import SparkEngine
 from dovetail._storage.directory import IndexWriter
 from dovetail._storage.segment import SegmentRef
@@ -17,7 +16,7 @@ from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.probe import Witness, unseen_table
 from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
 from dovetail.pipeline.report import forget_progress
-from dovetail.pipeline.spark_tables import SparkTables, stage_spark_tables
+from dovetail.pipeline.spark_tables import SparkSource
 from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
 from dovetail.pipeline.work import SLICES
 from dovetail.settings import MB, Settings
@@ -46,7 +45,7 @@ class SparkBuild:
         frozen: dict[str, dict[str, Any]],
         settings: Settings,
         witnesses: list[Witness],
-        tables: SparkTables | None = None,
+        tables: SparkSource | None = None,
         slots: int = 1,
     ) -> None:
         self._engine = engine
@@ -66,16 +65,15 @@ class SparkBuild:
     def run(self, groups: list[list[TableFile]]) -> list[SegmentRef]:
         """The segments of the groups. A file that cannot be built is found by halving its group, and set aside."""
         entries = {file.table: {"file": file.to_json()} for files in groups for file in files}
-        # What is in an object store is fetched once, and so read by one task.
-        here = (file for files in groups for file in files if not (is_remote(file.path) or is_spark(file.path)))
-        big = [file for file in here if read_bytes(file) > self._slice_bytes]
+        files_of_lake = (file for files in groups for file in files if not is_spark(file.path))
+        big = [file for file in files_of_lake if read_bytes(file) > self._slice_bytes]
         if big:
             entries |= self._stage(big)
         of_spark = [file for files in groups for file in files if is_spark(file.path)]
         if of_spark and self._tables_of_spark is not None:
             shared = self._writer.shared.absolute
-            entries |= stage_spark_tables(
-                self._engine, self._tables_of_spark, of_spark, shared, self._slice_bytes, self._slots
+            entries |= self._tables_of_spark.stage(
+                self._engine, of_spark, shared, self._slice_bytes, self._slots, self._job
             )
         aside = {bug.table for bug in self.bugs} | {entry["file"]["table"] for entry in self._unreadable}
         kept = [[entries[file.table] for file in files if file.table not in aside] for files in groups]
@@ -164,12 +162,11 @@ class SparkBuild:
         described = {file.table: {"file": file.to_json(), "slice_bytes": self._slice_bytes} for file in big}
         entries: dict[str, dict[str, Any]] = {}
         parts = []
-        cuts = self._job(work.prepare_big, list(described.values()), f"find cuts of {len(big):,} big table(s)")
-        for table, answer in zip(described, cuts, strict=True):
+        for table, answer in self._cuts(described).items():
             entries[table] = {"file": described[table]["file"]}
             if self._is_staged(entries[table], answer):
                 entries[table] |= answer
-                about = {name: answer[name] for name in ("fingerprint", "layout") if name in answer}
+                about = {name: value for name, value in answer.items() if name in ("fingerprint", "layout")}
                 more = {**described[table], **about, "shared": self._writer.shared.absolute}
                 parts += [{**more, "part": part} for part in answer.get("parts", [])]
         staged = self._job(work.stage_big, parts, f"read {len(parts):,} slice(s) of big tables")
@@ -183,6 +180,25 @@ class SparkBuild:
                 entry.setdefault("slices", []).extend(answer["slices"])
                 entry.setdefault("counters", []).append(answer["counter"])
         return entries
+
+    def _cuts(self, described: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """How each big table is read and where it is cut: guesses that several tasks check, or else a walk by one."""
+        answers = self._prepare(described, guess=True)
+        checks = [
+            {"file": described[table]["file"], "layout": answer["layout"], "part": part}
+            for table, answer in answers.items()
+            if answer.get("guessed")
+            for part in answer["parts"][:-1]
+        ]
+        found = self._job(work.check_cut, checks, f"check {len(checks):,} cut(s) of big tables")
+        wrong = {check["file"]["table"] for check, answer in zip(checks, found, strict=True) if not answer.get("exact")}
+        again = {table: task for table, task in described.items() if table in wrong}
+        return answers | self._prepare(again, guess=False)
+
+    def _prepare(self, described: dict[str, dict[str, Any]], guess: bool) -> dict[str, dict[str, Any]]:
+        tasks = [task | {"guess": guess} for task in described.values()]
+        answers = self._job(work.prepare_big, tasks, f"find cuts of {len(tasks):,} big table(s)")
+        return dict(zip(described, answers, strict=True))
 
     def _is_staged(self, entry: dict[str, Any], answer: dict[str, Any]) -> bool:
         """Whether a task of a big table got through; if not, the table is set aside, once."""

@@ -106,7 +106,8 @@ def check_workers(engine: SparkEngine, witnesses: list[Witness]) -> int:
             found = answer["versions"].get(package)
             if found != version:
                 has = f"has {package} {found}" if found else f"lacks the package {package}"
-                raise BuildFailed(f"The worker {answer['host']} {has}; the driver has {version}.")
+                mend = "" if found else " Install it on every worker, or ship it with --archives."
+                raise BuildFailed(f"The worker {answer['host']} {has}; the driver has {version}.{mend}")
     for answer in answers:
         if answer["unseen"] in {found.path for found in witnesses}:
             require_unchanged(witnesses, answer["unseen"], answer["host"])

@@ -18,9 +18,11 @@ import pyarrow as pa
 from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import RawColumn, count_values
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
+from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.dialect import parse_override
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
+from dovetail.lake.object_path import TablePath, path_of
 from dovetail.lake.reader import detect_layout, read, split
 from dovetail.lake.source import Copy, source_of
 from dovetail.lake.streams import reasons
@@ -60,18 +62,33 @@ def scan(file: TableFile, folder: Path, portion_bytes: int) -> RawTable:
     return unreadable(file, CHANGED, "")
 
 
-def prepare(file: TableFile, target_bytes: int) -> dict[str, Any]:
-    """Find out how a big file is read, and where it can be cut. Done once, before any slice is read."""
+def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
+    """Find out how a big file is read, and where it can be cut. Done once, before any slice is read.
+
+    With `guess`, places may be guessed, where a walk over the whole file would take long: `guessed` tells.
+    """
     before = ""
+    path = path_of(file.path)
     try:
         before = current_fingerprint(file)
-        layout = layout_of(file, Path(file.path))
-        parts = _patiently(lambda: split(Path(file.path), layout, target_bytes))
+        layout = layout_of(file, path)
+        guesses = _patiently(lambda: guess_parts(path, layout, target_bytes)) if guess else [Part()]
+        guessed = len(guesses) > 1
+        parts = guesses if guessed else _patiently(lambda: split(path, layout, target_bytes))
     except VanishedTable:
         raise
     except UnreadableTable as reason:
         return _failure(reason, before)
-    return {"fingerprint": before, "layout": layout.to_json(), "parts": [vars(part) for part in parts]}
+    found = [vars(part) for part in parts]
+    return {"fingerprint": before, "layout": layout.to_json(), "parts": found, "guessed": guessed}
+
+
+def check_part(file: TableFile, layout: Layout, part: Part) -> bool:
+    """Whether a part that was guessed ends where a record does. Where that cannot be read now, it is not known."""
+    try:
+        return is_exact(path_of(file.path), layout, part)
+    except UnreadableTable:
+        return False  # reading it says why
 
 
 def stage_part(
@@ -81,7 +98,7 @@ def stage_part(
 
     def stage() -> tuple[list[Slice], RowCounter]:
         counter = RowCounter()
-        portions = counted_portions(Path(file.path), layout, part, counter, target_bytes)
+        portions = counted_portions(path_of(file.path), layout, part, counter, target_bytes)
         return [write_slice(columns, folder) for columns in portions], counter
 
     try:
@@ -100,7 +117,7 @@ def stage_part(
         return _failure(reason, before)
 
 
-def layout_of(file: TableFile, path: Path) -> Layout:
+def layout_of(file: TableFile, path: TablePath) -> Layout:
     """How the table is read, by a look at the file at `path`, which has its bytes."""
     override = parse_override(file.dialect) if file.dialect else None
     return _patiently(lambda: detect_layout(path, override))
@@ -122,7 +139,7 @@ def _copy(file: TableFile, folder: Path) -> Copy:
 
 
 def counted_portions(
-    path: Path, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
+    path: TablePath, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
 ) -> Iterator[list[RawCounts]]:
     """The columns' distinct values, one list of columns for about every `portion_bytes` that are read."""
     held: list[pa.RecordBatch] = []

@@ -41,7 +41,7 @@ from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_b
 from dovetail.pipeline.probe import check_workers, witness_of_store, witnesses_of_lake
 from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
 from dovetail.pipeline.roots import choose_roots, list_tables, refuse_index_as_lake, roots_of
-from dovetail.pipeline.spark_tables import SparkTables, is_listed
+from dovetail.pipeline.spark_tables import SparkSource, is_listed, spark_source
 from dovetail.pipeline.survey import freeze
 from dovetail.settings import DEFAULTS, MB, Settings
 
@@ -113,7 +113,7 @@ def _run_in(
     """The stages; Spark is started when it is needed, and stopped when `session` ends."""
     started = Report()
     spark = functools.cache(lambda: session.enter_context(_spark(request.spark, started)))
-    tables = SparkTables(spark().session, request.dataframes) if is_spark(root.path) else None
+    tables = spark_source(spark().session, root, request.dataframes) if is_spark(root.path) else None
     live = live_tables(writer.snapshot())
     indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, root)}
     listing = _list(writer.manifest, root, request, tables)
@@ -165,7 +165,7 @@ def _merge_small(
             run_merges(writer, build, groups, slots)
 
 
-def _list(manifest: Manifest, root: Root, request: Request, tables: SparkTables | None) -> Listing:
+def _list(manifest: Manifest, root: Root, request: Request, tables: SparkSource | None) -> Listing:
     roots = choose_roots(roots_of(manifest), root, request.choices, request.add, request.to)
     listed = list_tables(roots)
     for chosen in roots:

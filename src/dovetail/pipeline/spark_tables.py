@@ -1,8 +1,9 @@
 """Tables that a Spark session reads: those of its catalogs, and DataFrames.
 
 Their rows pass through `mapInArrow` into the staged slices that big files have too, and segments are built of these.
-Planning a query takes Spark longer than reading a small table does, so that many tables are read in one job: a union of
-their plans, in few partitions. Columns go under plain names: Spark does not hand names with a dot to Python.
+Planning a query takes Spark longer than reading a small table does. So the files of small tables are read by our own
+tasks, where these have all that Spark knows of them (`spark_files`), and else many tables are read in one job: a union
+of their plans, in few partitions. Columns go under plain names: Spark does not hand names with a dot to Python.
 
 What a fingerprint rests on: a Delta table's version; of other tables of files the names, sizes and times of these. A
 view, a DataFrame or a table without files has none, and is read by every run.
@@ -16,20 +17,18 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
-from dovetail._storage.store import open_store
-from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError
-from dovetail.lake.layout import Layout, RowCounter, distinct_names
-from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_wanted
-from dovetail.lake.strings import bounded, string_batch
-from dovetail.pipeline.staging import write_slice
-from dovetail.pipeline.work import SLICES
+from dovetail.lake.layout import Layout, distinct_names
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_spark, is_wanted
+from dovetail.pipeline.spark_binary import SparkFiles, mark_of
+from dovetail.pipeline.spark_files import BY_SPARK, fields_of, plain_paths, stage_files
+from dovetail.pipeline.spark_rows import stage_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,13 +43,36 @@ _ANSWER = "number int, answer string"
 
 _MARKS = {CATALOG: "spark-table-", DATAFRAMES: "spark-frame-"}
 """How fingerprints begin, by where the tables are from."""
+_OF_SPARK = "spark-"
 
 Entry = dict[str, Any]
+RunTasks = Callable[[Callable[[Entry], Any], list[Entry], str], list[Any]]
+"""Answers of a function to tasks, by a job with a description."""
 
 
 def is_listed(fingerprint: str, root: Root) -> bool:
     """Whether a run over this root lists the table with this fingerprint: those of Spark only if asked for."""
-    return not any(fingerprint.startswith(mark) for place, mark in _MARKS.items() if place != root.path)
+    return not fingerprint.startswith(_OF_SPARK) or (
+        is_spark(root.path) and fingerprint.startswith(_MARKS.get(root.path) or mark_of(root.path))
+    )
+
+
+class SparkSource(Protocol):
+    """What only a session can read."""
+
+    def list(self, root: Root) -> dict[str, TableFile]:
+        """Every table that the root selects, by its id."""
+        ...
+
+    def stage(
+        self, engine: SparkEngine, files: Sequence[TableFile], shared: str, slice_bytes: int, slots: int, run: RunTasks
+    ) -> dict[str, Entry]:
+        """What the build needs of each table: its layout, and the slices that its rows were staged as."""
+        ...
+
+
+def spark_source(session: SparkSession, root: Root, dataframes: Mapping[str, DataFrame] | None) -> SparkSource:
+    return SparkTables(session, dataframes) if root.path in _MARKS else SparkFiles(session)
 
 
 class SparkTables:
@@ -59,6 +81,7 @@ class SparkTables:
     def __init__(self, session: SparkSession, dataframes: Mapping[str, DataFrame] | None = None) -> None:
         self._session = session
         self._dataframes = dict(dataframes or {})
+        self._paths: dict[str, Sequence[str]] = {}  # of the files of tables that are listed
 
     def list(self, root: Root) -> dict[str, TableFile]:
         """Every table that the root selects, by its id."""
@@ -71,6 +94,7 @@ class SparkTables:
             sizes = self._sizes(file for files in found for file in files)
         except spark_errors() as error:
             raise InputError(f"Spark cannot list its tables: {reason_of(error)}") from error
+        self._paths |= dict(zip(names, found, strict=True))
         versions = map(self._version, names)
         listed = {}
         for name, files, version in zip(names, found, versions, strict=True):
@@ -82,6 +106,24 @@ class SparkTables:
         """The table as a DataFrame; raises what Spark raises."""
         place, _, name = file.path.partition("/")
         return self._dataframes[name] if place == DATAFRAMES else self._session.table(_quoted(name))
+
+    def plain(self, file: TableFile) -> Entry | None:
+        """What a task has to know to read the table's files itself; None where that is left to Spark."""
+        place, _, name = file.path.partition("/")
+        if place != CATALOG or not self._paths.get(name):
+            return None
+        try:
+            frame = self.frame(file)
+            paths = plain_paths(self._about(name), frame.schema.fields, self._paths[name])
+        except spark_errors():
+            return None  # reading it says why
+        return {"table": file.table, "paths": paths, "fields": fields_of(frame.schema),
+                "layout": _layout_of(frame).to_json()} if paths else None  # fmt: skip
+
+    def stage(
+        self, engine: SparkEngine, files: Sequence[TableFile], shared: str, slice_bytes: int, slots: int, run: RunTasks
+    ) -> dict[str, Entry]:
+        return stage_spark_tables(engine, self, files, shared, slice_bytes, slots, run)
 
     def _file(self, root: Root, name: str, size: int, mark: str) -> TableFile:
         return TableFile(root.prefix + name, f"{root.path}/{name}", size, mark)
@@ -141,26 +183,50 @@ class SparkTables:
 
 
 def stage_spark_tables(
-    engine: SparkEngine, tables: SparkTables, files: Sequence[TableFile], shared: str, slice_bytes: int, slots: int
+    engine: SparkEngine,
+    tables: SparkTables,
+    files: Sequence[TableFile],
+    shared: str,
+    slice_bytes: int,
+    slots: int,
+    run: RunTasks,
 ) -> dict[str, Entry]:
     """What the build needs of each table: its layout, and the slices that its rows were staged as."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {
+        file.table: {"file": file.to_json(), "fingerprint": file.fingerprint} for file in files
+    }
+    small = [file for file in files if file.bytes <= slice_bytes]
+    with ThreadPoolExecutor(_PLANS) as threads:
+        plain = [found for found in threads.map(tables.plain, small) if found]
+    staged = _stage_plain(plain, shared, slice_bytes, slots * _PARTITIONS_A_SLOT, run)
     plans: list[tuple[TableFile, Layout, DataFrame]] = []
     for file in files:
-        entries[file.table] = {"file": file.to_json(), "fingerprint": file.fingerprint}
+        if file.table in staged:
+            entries[file.table] |= staged[file.table]
+            continue
         try:
             frame = tables.frame(file)
             plans.append((file, _layout_of(frame), _plain(frame)))
         except spark_errors() as error:
             entries[file.table] |= _unread(file, error)
     big = [plan for plan in plans if plan[0].bytes > slice_bytes]
-    small = [plan for plan in plans if plan[0].bytes <= slice_bytes]
-    unions = [small[start : start + _TABLES_A_JOB] for start in range(0, len(small), _TABLES_A_JOB)]
+    few = [plan for plan in plans if plan[0].bytes <= slice_bytes]
+    unions = [few[start : start + _TABLES_A_JOB] for start in range(0, len(few), _TABLES_A_JOB)]
     for union in [*unions, *([plan] for plan in big)]:
         partitions = slots * _PARTITIONS_A_SLOT if len(union) > 1 else None
         for table, entry in _stage_union(engine, union, shared, slice_bytes, partitions).items():
             entries[table] |= entry
     return entries
+
+
+def _stage_plain(plain: Sequence[Entry], shared: str, slice_bytes: int, tasks: int, run: RunTasks) -> dict[str, Entry]:
+    """Stage tables by their files, in one job. What a task does not get through with is left to Spark."""
+    described = [plain[start::tasks] for start in range(min(tasks, len(plain)))]
+    work = [{"tables": found, "shared": shared, "slice_bytes": slice_bytes} for found in described]
+    layouts = {entry["table"]: entry["layout"] for entry in plain}
+    answers = run(stage_files, work, f"read the files of {len(plain):,} table(s) of Spark")
+    staged = {table: found for answer in answers for table, found in answer.items() if table in layouts}
+    return {table: {"layout": layouts[table], **found} for table, found in staged.items() if BY_SPARK not in found}
 
 
 def _stage_union(
@@ -201,53 +267,12 @@ def _stager(
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         pa.set_cpu_count(1)  # Spark already keeps every core busy
-        counter = RowCounter()
-        with open_store(shared).publish(SLICES) as folder:
-            portions = _portions(batches, columns, counter, slice_bytes)
-            slices = [write_slice([count_values(column) for column in t.columns], folder) for t in portions]
-        answer = json.dumps({"slices": [vars(piece) for piece in slices], "counter": vars(counter)})
+        answer = json.dumps(stage_rows(batches, columns, shared, slice_bytes))
         yield pa.RecordBatch.from_arrays(
             [pa.array([number], pa.int32()), pa.array([answer], pa.string())], ["number", "answer"]
         )
 
     return stage
-
-
-def _portions(
-    batches: Iterator[pa.RecordBatch], columns: tuple[str, ...], counter: RowCounter, portion_bytes: int
-) -> Iterator[pa.Table]:
-    """The rows as text, a table for about every `portion_bytes`."""
-    held: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        for piece in bounded(_in_utc(batch)):
-            held.append(string_batch(piece, columns))
-            counter.rows += piece.num_rows
-            size += held[-1].nbytes
-            if size >= portion_bytes:
-                yield pa.Table.from_batches(held)
-                held, size = [], 0
-    if held:
-        yield pa.Table.from_batches(held)
-
-
-def _in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Moments as files have them, whatever the session's time zone is."""
-    types = [_utc_type(field.type) for field in batch.schema]
-    if types == batch.schema.types:
-        return batch
-    columns = [column.cast(type_) for column, type_ in zip(batch.columns, types, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
-
-
-def _utc_type(type_: pa.DataType) -> pa.DataType:
-    if pa.types.is_timestamp(type_) and type_.tz is not None:
-        return pa.timestamp(type_.unit, "UTC")
-    if pa.types.is_struct(type_):
-        return pa.struct([field.with_type(_utc_type(field.type)) for field in type_])
-    if pa.types.is_list(type_):
-        return pa.list_(type_.value_field.with_type(_utc_type(type_.value_type)))
-    return type_
 
 
 def _layout_of(frame: DataFrame) -> Layout:

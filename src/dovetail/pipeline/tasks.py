@@ -33,6 +33,7 @@ RAISED = "raised"
 """The key of the answer of a task that raised an exception: its type, its message and where it came from."""
 _RESULT = "result string"
 _UNSEEN = "unseen"
+_GONE = "Spark has ended, or cannot be reached. What was committed stays; the next run goes on from there."
 
 
 def run_tasks(
@@ -95,7 +96,9 @@ class _Job:
             with self.engine.job(self.description):
                 rows = frame.collect()
         except spark_errors() as error:
-            if _raised_in_python(error) or _is_gone(error):
+            if _is_gone(error):
+                raise BuildFailed(_GONE) from error
+            if _raised_in_python(error):
                 raise BuildFailed(reason_of(error)) from error
             raise WorkerDied(reason_of(error)) from error
         answers = dict(json.loads(row.result) for row in rows)

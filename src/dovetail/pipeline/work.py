@@ -20,7 +20,7 @@ from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
 from dovetail.pipeline.probe import host
-from dovetail.pipeline.reading import prepare, scan, stage_part
+from dovetail.pipeline.reading import check_part, prepare, scan, stage_part
 from dovetail.pipeline.report import Ticks
 from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, unreadable
 from dovetail.pipeline.staging import Slice, staged_table
@@ -33,9 +33,14 @@ _SPILLED = "spilled"
 
 def prepare_big(task: Task) -> Any:
     try:
-        return prepare(TableFile(**task["file"]), task["slice_bytes"])
+        return prepare(TableFile(**task["file"]), task["slice_bytes"], task["guess"])
     except VanishedTable:
         return _missing([task["file"]["table"]])
+
+
+def check_cut(task: Task) -> Any:
+    layout = Layout.from_json(task["layout"])
+    return {"exact": check_part(TableFile(**task["file"]), layout, Part(**task["part"]))}
 
 
 def stage_big(task: Task) -> Any:

@@ -19,6 +19,7 @@ from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.keys.query_key import QueryKey
+from dovetail.ways import DEFAULT, ChosenWay
 
 _THREADS = 8
 M = TypeVar("M")
@@ -78,7 +79,13 @@ class _Best:
 
 
 def top(
-    segments: Sequence[OpenSegment], tokens: pa.Array, k: int, floor: int, allowed: list[Array], fast: bool = False
+    segments: Sequence[OpenSegment],
+    tokens: pa.Array,
+    k: int,
+    floor: int,
+    allowed: list[Array],
+    fast: bool = False,
+    way: ChosenWay = DEFAULT,
 ) -> list[Match]:
     """The k columns that share most tokens, at least `floor`. Exact; `fast` may miss some."""
     best = _Best(k, floor)
@@ -87,7 +94,7 @@ def top(
         if fast:
             about = segment.sketches.top(tokens, k, columns)
             return _matches(segment, about.columns, about.overlaps)
-        found = segment.josie.search(tokens, k, best.floor, columns)
+        found = segment.josie.search(tokens, k, best.floor, columns, way)
         best.add(found.overlaps)
         return _matches(segment, found.columns, found.overlaps)
 
@@ -96,7 +103,12 @@ def top(
 
 
 def overlaps(
-    segments: Sequence[OpenSegment], tokens: pa.Array, k: int, floor: int, allowed: Array
+    segments: Sequence[OpenSegment],
+    tokens: pa.Array,
+    k: int,
+    floor: int,
+    allowed: Array,
+    way: ChosenWay = DEFAULT,
 ) -> tuple[Array, Array]:
     """All columns with at least the k-th largest overlap, and `floor`; and their overlaps. Exact, in no order.
 
@@ -105,7 +117,7 @@ def overlaps(
     best = _Best(k, floor)
 
     def search(segment: OpenSegment, mask: Array) -> list[tuple[Array, Array]]:
-        found = segment.josie.search(tokens, k, best.floor, mask)
+        found = segment.josie.search(tokens, k, best.floor, mask, way)
         best.add(found.overlaps)
         return [(found.columns, found.overlaps)]
 
@@ -147,6 +159,7 @@ def containing(
     floor: int,
     allowed: list[Array],
     fast: bool = False,
+    way: ChosenWay = DEFAULT,
 ) -> list[Match]:
     """All columns that contain at least `threshold` of the tokens, and `floor` of them. `fast` may miss some."""
     least = max(floor, least_overlap(threshold, len(tokens)))
@@ -155,7 +168,7 @@ def containing(
         if fast:
             about = segment.sketches.search(tokens, threshold, columns)
             return _matches(segment, about.columns, about.overlaps)
-        found = segment.josie.search(tokens, len(columns) + 1, least, columns)
+        found = segment.josie.search(tokens, len(columns) + 1, least, columns, way)
         return _matches(segment, found.columns, found.overlaps)
 
     found = sorted(_ask_all(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)

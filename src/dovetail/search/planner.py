@@ -31,6 +31,7 @@ from dovetail.search.ranking.reasons import reasons
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputColumn, InputTable, open_table
+from dovetail.ways import DEFAULT
 
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
@@ -151,6 +152,8 @@ class _Planner:
         """Tables that contain the tuples of several columns of mine."""
         if self.request.fast:
             raise InputError("`fast` takes one column; `on` names several.")
+        if self.request.chosen_way != DEFAULT:
+            raise InputError("`way` takes one column; `on` names several.")
         key = query_key(self.table, names)
         floor, exact = self.request.min_overlap, True
         if self.request.share is not None:
@@ -259,7 +262,7 @@ class _Planner:
         evidence = [self.evidence(column) for column in self.table.columns]
         floors = [self._floor(column) for column in self.table.columns]
         rejected = set(self._rejected(lake))
-        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self._rejects)
+        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self._rejects, self.request.chosen_way)
 
     def _rejects(self, hit: Hit) -> bool:
         return self.decided.rejects(hit.on, hit.table, hit.columns)
@@ -319,10 +322,11 @@ class _Planner:
 
     def _ask(self, column: InputColumn, k: int) -> list[Match]:
         least, fast, share = self.request.min_overlap, self.request.fast, self.request.share
+        way = self.request.chosen_way
         if share is None:
             more = k + self.decided.rejections
-            found = engine.top(self.segments, column.tokens, more, least, self.allowed, fast)
+            found = engine.top(self.segments, column.tokens, more, least, self.allowed, fast, way)
         else:
-            found = engine.containing(self.segments, column.tokens, share, least, self.allowed, fast)
+            found = engine.containing(self.segments, column.tokens, share, least, self.allowed, fast, way)
         offered = [match for match in found if not self.decided.rejects_match((column.name,), match)]
         return offered if share is not None else offered[:k]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.ways import AUTO, DEFAULT, ChosenWay, choose_way
 
 METHODS = ("equal", "transform", "semantic", "through")
+QUESTIONS_WITH_WAYS = {"equal": "overlap", "semantic": "semantic"}
+"""By method, the question whose algorithm can be chosen."""
 _MOST = 10  # hits, where nothing else is said
 
 
@@ -28,6 +31,8 @@ class SearchRequest:
     by: str = METHODS[0]
     min_similarity: float | str | None = None  # semantic only
     copies: bool = False  # near-copies are hits of their own
+    way: str = AUTO  # the algorithm, with its settings
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.by == "similar":
@@ -45,7 +50,17 @@ class SearchRequest:
         for name, value in (("k", self.most), ("min_overlap", self.min_overlap)):
             if not isinstance(value, int) or value < 1:
                 raise InputError(f"`{name}` is {value!r}; it must be an integer of at least 1.")
-        self.share  # noqa: B018 - checks the threshold
+        if self.fast and self.way != AUTO:
+            raise InputError("`fast` answers from sketches; drop it, or `way`.")
+        self.share, self.chosen_way  # noqa: B018 - checks the threshold and the way
+
+    @property
+    def chosen_way(self) -> ChosenWay:
+        if self.by in QUESTIONS_WITH_WAYS:
+            return choose_way(QUESTIONS_WITH_WAYS[self.by], self.way, self.settings)
+        if self.way != AUTO or self.settings:
+            raise InputError(f"`way` needs `by` to be one of {', '.join(QUESTIONS_WITH_WAYS)}, not {self.by!r}.")
+        return DEFAULT
 
     @property
     def most(self) -> int:

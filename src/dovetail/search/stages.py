@@ -18,6 +18,7 @@ from dovetail.search.ranking.rank import is_tried
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputTable, open_table
+from dovetail.ways import AUTO
 
 LONG_LISTS = 50_000_000
 """Postings of a query's values from which on sketches answer first, unasked: at the 5 ns that JOSIE takes for each of
@@ -49,7 +50,9 @@ def search_stages(
 
 
 def _can_be_approximate(request: SearchRequest, table: InputTable) -> bool:
-    """Sketches know single columns and equal values."""
+    """Sketches know single columns and equal values; a way that is named is asked for its own answer alone."""
+    if request.way != AUTO:
+        return False
     return request.by == "equal" and (request.on is None or len(column_list(request.on, table.names)) == 1)
 
 

@@ -187,7 +187,7 @@ class Service:
         lake = self.lake
         for name in (start, end):
             find_table(lake.segments, name, "There is no table")
-        return self.graph().paths(start, end, hops, k)
+        return lake.paths(start, end, hops, k, progress=_cancellable)
 
     # Results and their steps
 

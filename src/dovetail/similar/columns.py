@@ -50,7 +50,7 @@ def ways_to_compare(left: Columns, right: Columns, deadline: Deadline | None = N
     """Columns of which one is nearly a key, if there are any, and all together; those first that find most keys."""
     together_, single = corresponding(left, right), _most_in_common(left, right)
     ways = [together_] * (len(together_) > 1)
-    with_key = [pair for pair in single if _is_key(left[pair[0]]) or _is_key(right[pair[1]])]
+    with_key = [pair for pair in single if _counted(left[pair[0]]).is_key or _counted(right[pair[1]]).is_key]
     ways += [[pair] for pair in (with_key or single)[:_MOST_SINGLE]]
     found = [
         directed_way(left, [a for a, _ in way], right, [b for _, b in way], deadline)
@@ -61,16 +61,21 @@ def ways_to_compare(left: Columns, right: Columns, deadline: Deadline | None = N
 
 
 def directed_way(
-    left: Columns, mine: Sequence[str], right: Columns, theirs: Sequence[str], deadline: Deadline | None = None
+    left: Columns,
+    mine: Sequence[str],
+    right: Columns,
+    theirs: Sequence[str],
+    deadline: Deadline | None = None,
+    counts: tuple[Array | None, Array | None] = (None, None),
 ) -> ComparedColumns:
     """Which of the two tables has the keys that the other's values mean.
 
     The side that repeats no value has them. Where that says nothing, values are looked up from the side of which the
     greater share finds one clear key: of twenty towns and two hundred spellings of them, a spelling has one nearest
-    town, a town has ten nearest spellings.
+    town, a town has ten nearest spellings. `counts` says how many rows each row of either table stands for, if not one.
     """
-    sides = together(left, mine), together(right, theirs)
-    unique = tuple(map(_is_key, sides))
+    sides = _counted(together(left, mine), counts[0]), _counted(together(right, theirs), counts[1])
+    unique = tuple(side.is_key for side in sides)
     forth = ComparedColumns(
         tuple(mine), tuple(theirs), False, 0.0 if unique == (True, False) else _found(*sides, deadline)
     )
@@ -82,16 +87,38 @@ def directed_way(
     return max(forth, back, key=lambda way: way.found)
 
 
-def _found(source: Sequence[str | None], target: Sequence[str | None], deadline: Deadline | None) -> float:
+@dataclass(frozen=True)
+class _Counted:
+    """The texts of a column, the number of rows of each, and of all rows, empty ones included."""
+
+    texts: Counter[str]
+    rows: int
+
+    @property
+    def is_key(self) -> bool:
+        """Whether most rows have a text, and few of them that of another."""
+        filled = self.texts.total()
+        return filled >= _FILLED_SHARE * self.rows and len(self.texts) >= _KEY_SHARE * filled
+
+
+def _counted(column: Sequence[str | None], counts: Array | None = None) -> _Counted:
+    if counts is None:
+        return _Counted(Counter(filter(None, column)), len(column))
+    texts: Counter[str] = Counter()
+    for text, rows in zip(column, counts.tolist(), strict=True):
+        if text:
+            texts[text] += rows
+    return _Counted(texts, int(counts.sum()))
+
+
+def _found(source: _Counted, target: _Counted, deadline: Deadline | None) -> float:
     """The share of the sampled values whose key is likely right; a key that several rows have counts less.
 
     0 after the deadline.
     """
     if deadline is not None and deadline.is_over:
         return 0.0
-    values, keys = (
-        _sampled(Counter(filter(None, side)), most) for side, most in zip((source, target), _TRIED, strict=True)
-    )
+    values, keys = (_sampled(side.texts, most) for side, most in zip((source, target), _TRIED, strict=True))
     pairs = similar_pairs(list(values), list(keys))
     rows = np.fromiter(keys.values(), np.float64, len(keys))[pairs.keys]
     return float((pairs.probability / rows).sum() / max(1, len(values)))
@@ -139,11 +166,6 @@ def _sampled(counts: Counter[str], most: int) -> Counter[str]:
     if len(counts) <= most:
         return counts
     return Counter({text: counts[text] for text in random.Random(len(counts)).sample(list(counts), most)})
-
-
-def _is_key(column: Sequence[str | None]) -> bool:
-    filled = [text for text in column if text]
-    return len(filled) >= _FILLED_SHARE * len(column) and len(set(filled)) >= _KEY_SHARE * len(filled)
 
 
 def _tokens(values: Sequence[str | None], words_only: bool) -> Array:

@@ -11,7 +11,7 @@ key in these words is something else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -57,6 +57,9 @@ _MOST_WORDS = 12  # of a key, from which rules are learned: longer keys are sent
 _MOST_SIBLINGS = 40  # keys that differ in one word: more teach nothing new
 
 
+Blocks = tuple[Array, Array]  # the number of the block of each value, and of each key
+
+
 class Similar(NamedTuple):
     """Pairs of positions among distinct values and distinct keys, how similar they are, and how likely right."""
 
@@ -94,24 +97,28 @@ class Best:
         return clipped
 
 
+FindBest = Callable[[Sequence[str], Sequence[str], Blocks | None, Deadline | None], Best]
+
+
 def similar_pairs(
     values: Sequence[str],
     keys: Sequence[str],
     taken: Collection[int] = (),
-    blocks: tuple[Array, Array] | None = None,
+    blocks: Blocks | None = None,
     min_similarity: float | None = None,
     one_to_one: bool = False,
     deadline: Deadline | None = None,
+    find_best: FindBest | None = None,
 ) -> Similar:
     """For each value at most one key. Several values may have one key, unless `one_to_one`.
 
     With `min_similarity`, the best key, if it is similar enough, whatever other keys there are. With `blocks`, a value
     and a key are compared only if their numbers are the same. With `one_to_one`, keys that are `taken` join nothing.
-    Raises OutOfTime at the deadline.
+    `find_best` is `best_keys`, or finds the same elsewhere. Raises OutOfTime at the deadline.
     """
     if not len(values) or not len(keys):
         return Similar.none()
-    best = best_keys(values, keys, blocks, deadline)
+    best = (find_best or best_keys)(values, keys, blocks, deadline)
     probability, similarity = best.probability, best.similarity
     fits = probability >= least_probability(probability) if min_similarity is None else similarity >= min_similarity
     found = np.flatnonzero(fits & (best.keys >= 0))
@@ -141,10 +148,13 @@ def _likeliest_of_each_key(found: Array, keys: Array, probability: Array, taken:
 def best_keys(
     values: Sequence[str],
     keys: Sequence[str],
-    blocks: tuple[Array, Array] | None = None,
+    blocks: Blocks | None = None,
     deadline: Deadline | None = None,
+    between: tuple[int, int] | None = None,
 ) -> Best:
-    return choose(*compare(values, keys, blocks, deadline))
+    """Of each value; `between` limits it to those from one on and before another."""
+    best = choose(*compare(values, keys, blocks, deadline, between))
+    return best if between is None else Best(best.keys[slice(*between)], best.features[slice(*between)])
 
 
 def choose(candidates: Array, slices: Iterable[tuple[slice, Array]]) -> Best:
@@ -172,12 +182,13 @@ def accept_model() -> Model:
 def compare(
     values: Sequence[str],
     keys: Sequence[str],
-    blocks: tuple[Array, Array] | None = None,
+    blocks: Blocks | None = None,
     deadline: Deadline | None = None,
+    between: tuple[int, int] | None = None,
 ) -> tuple[Array, Iterator[tuple[slice, Array]]]:
     """For each value its candidates among the keys, and their PAIR_FEATURES, some values at a time.
 
-    The candidates of a value are there when its features are.
+    The candidates of a value are there when its features are; outside `between`, there are none.
     """
     mine, theirs = words_of(values), words_of(keys)
     weighed = weigh(mine, theirs)
@@ -186,7 +197,7 @@ def compare(
     texts = float(np.log1p(len(mine) + len(theirs)))
 
     def slices() -> Iterator[tuple[slice, Array]]:
-        for rows, some, cosine in nearest(weighed, blocks):
+        for rows, some, cosine in nearest(weighed, blocks, between):
             if deadline is not None:
                 deadline.check()
             candidates[rows] = some

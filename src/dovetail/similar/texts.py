@@ -15,7 +15,7 @@ from dovetail.similar.text_kernels import nearest_texts, posting_lists, sort_bag
 _LEAST_BITS, _MOST_BITS = 16, 24
 _ROOM = 4  # hash values for each character: several for each distinct token
 CANDIDATES = 12  # of each text; chosen with the margin of matching.py
-_SLICE = 2_000  # texts that are compared at once; arbitrary, a fraction of a second
+SLICE = 2_000  # texts that are compared at once; arbitrary, a fraction of a second
 _POSTINGS = 5_000  # read for one text, rare tokens first: a token that is everywhere is not read
 
 
@@ -87,18 +87,21 @@ def _numbers(hashes: Array, bits: int) -> Array:
     return (hashes >> np.uint64(64 - bits)).astype(np.int64)
 
 
-def nearest(texts: WeightedTexts, blocks: tuple[Array, Array] | None = None) -> Iterator[tuple[slice, Array, Array]]:
+def nearest(
+    texts: WeightedTexts, blocks: tuple[Array, Array] | None = None, between: tuple[int, int] | None = None
+) -> Iterator[tuple[slice, Array, Array]]:
     """For each text of the first side its candidates of the second (-1: none), and their cosine similarity.
 
-    Some texts at a time.
+    Some texts at a time, `SLICE` of them; `between` limits it to those from one on and before another.
     With `blocks`, only texts with the same block number are compared. No dense matrix is made: candidates come from
     the posting lists of a text's rarest tokens.
     """
     queries, others = texts.sides
     of_block = blocks or (np.zeros(len(queries), np.int64), np.zeros(len(others), np.int64))
     posting_starts, owners = posting_lists(others.starts, others.tokens, len(texts.weights))
-    for begin in range(0, len(queries), _SLICE):
-        rows = slice(begin, min(begin + _SLICE, len(queries)))
+    first, end = between or (0, len(queries))
+    for begin in range(first, end, SLICE):
+        rows = slice(begin, min(begin + SLICE, end))
         found = np.full((rows.stop - begin, CANDIDATES), -1, np.int32)
         similarity = np.zeros(found.shape, np.float32)
         nearest_texts(

@@ -25,7 +25,7 @@ from dovetail.catalog.profile import count_values, shorten, value_range
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.lake.layout import Layout, distinct_names
-from dovetail.lake.listing import CATALOG, TableFile, is_spark
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark
 from dovetail.lake.reader import detect_layout, read
 from dovetail.lake.source import is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
@@ -160,7 +160,7 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
         return _of_address(str(data), segments or ())
     path = Path(data)
     if path.is_file():
-        return _of_file(path, _id_of(str(path.resolve()), segments or ()))
+        return _of_file(path, table_id(str(path.resolve()), segments or ()))
     if segments is None:
         raise InputError(f"There is no file {data}.")
     return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
@@ -215,6 +215,7 @@ def _spark_table(path: str) -> Any:
     place, _, name = path.partition("/")
     session = sys.modules["pyspark.sql"].SparkSession.getActiveSession() if "pyspark.sql" in sys.modules else None
     if place != CATALOG or session is None:
+        name = name if place in (CATALOG, DATAFRAMES) else path.removeprefix(SPARK)
         raise InputError(f"{name} was read by a Spark session, and there is none that has it: its rows cannot be read.")
     return session.table(name)
 
@@ -231,11 +232,11 @@ def _local_file(address: str) -> Iterator[Path]:
 
 def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
     with _local_file(address) as file:
-        found = _of_file(file, _id_of(address, segments))
+        found = _of_file(file, table_id(address, segments))
     return InputTable(file.name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
 
 
-def _id_of(address: str, segments: Sequence[OpenSegment]) -> str | None:
+def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
     """The id of the live table that this file is, as it is now or was when it was indexed."""
     for segment in segments:
         for number in np.flatnonzero(pc.equal(segment.catalog.tables["path"], address)):
@@ -269,10 +270,10 @@ def _frame_batches(data: Any) -> list[pa.RecordBatch]:
     return [string_batch(batch, tuple(columns)) for batch in batches]
 
 
-def input_column(name: str, values: pa.ChunkedArray) -> InputColumn:
-    """The tokens of a column of raw text."""
+def input_column(name: str, values: pa.ChunkedArray, column_type: ColumnType | None = None) -> InputColumn:
+    """The tokens of a column of raw text; its type is decided by the values, unless it is known."""
     counted: RawCounts = count_values(values)
-    column_type = decide(counted.evidence)
+    column_type = column_type or decide(counted.evidence)
     found = tokens(counted.folded, column_type)
     encoded = found.cast(pa.large_string()).dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy()

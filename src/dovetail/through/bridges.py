@@ -28,6 +28,7 @@ class Values:
 
     tokens: pa.LargeStringArray
     is_text: bool = True  # words rather than numbers and codes: they may be spelled differently
+    is_code: bool = False  # codes rather than numbers: they may be written by another rule
 
     _numbers: dict[OpenSegment, tuple[Array, Array]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -67,6 +68,10 @@ class BridgePlace:
     columns: tuple[int, int]
     held: tuple[int, int]
 
+    @property
+    def at(self) -> tuple[int, int]:
+        return self.segment, self.table
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -85,7 +90,8 @@ class Bridge:
     """The pairs of values that stand in one row of a table, each once.
 
     `fan_out` says how many different values of the table's right column stand beside the left value of each pair,
-    whether they are among the right values or not; `fan_in` the same the other way round.
+    whether they are among the right values or not; `fan_in` the same the other way round. Of two tables in a row
+    (chains.py), they are the inverse of the probabilities that a walk from one value ends at the other.
     """
 
     place: BridgePlace
@@ -95,6 +101,16 @@ class Bridge:
     fan_in: Array
     probability: Array  # that both values mean what stands in the table; 1 if they are equal
     known: tuple[Array, Array]  # the values of either side that have anything beside them
+    then: BridgePlace | None = None  # the second of two tables in a row
+
+    @classmethod
+    def empty(cls, place: BridgePlace) -> Bridge:
+        none = np.empty(0, np.int64)
+        return cls(place, none, none, none, none, np.empty(0), (none, none))
+
+    @property
+    def places(self) -> tuple[BridgePlace, ...]:
+        return (self.place, self.then) if self.then else (self.place,)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -149,8 +165,8 @@ def read_bridge(segment: OpenSegment, place: BridgePlace, left: Reach, right: Re
     )  # fmt: skip
 
 
-def text_columns(segment: OpenSegment) -> Array:
+def text_columns(segment: OpenSegment, types: Sequence[str] = TEXT_TYPES) -> Array:
     """Which columns have texts rather than numbers, dates or flags."""
     kinds = segment.catalog.columns["kind"]
-    found: Array = pc.is_in(kinds, pa.array(TEXT_TYPES)).to_numpy()
+    found: Array = pc.is_in(kinds, pa.array(types)).to_numpy()
     return found

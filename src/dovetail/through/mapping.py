@@ -13,9 +13,10 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.results import Rows
-from dovetail.through.bridges import Bridge
+from dovetail.through.bridges import Bridge, BridgePlace
 from dovetail.through.votes import Votes
 
+THEN = " → "  # between the names of two tables in a row
 _SHOWN = 3  # tables, and other partners, of each pair
 
 
@@ -29,6 +30,11 @@ class ValuePair:
     probability: float
     tables: tuple[str, ...]  # all that say so, those with most weight first
     alternatives: tuple[tuple[str, str, float], ...] = ()  # pairs that contradict it, with their probability
+
+    @property
+    def contradictions(self) -> list[str]:
+        """The pairs that contradict it, each as a text."""
+        return [f"{value} = {partner} ({probability:.0%})" for value, partner, probability in self.alternatives]
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -45,17 +51,36 @@ class ValuePair:
 
 
 @dataclass(frozen=True)
-class BridgeTable:
-    """A table of the lake that carries a mapping, by two of its columns."""
+class BridgeStep:
+    """Two columns of a table of the lake."""
 
     table: str
     left_column: str
     right_column: str
+
+    @property
+    def columns(self) -> str:
+        return f"{self.left_column} = {self.right_column}"
+
+
+@dataclass(frozen=True)
+class BridgeTable(BridgeStep):
+    """A table of the lake that carries a mapping, by two of its columns; or two such tables in a row."""
+
     pairs: int  # of the mapping, that it holds
     weight: float
+    then: BridgeStep | None = None  # the second table, whose left column holds values of the first one's right column
+
+    @property
+    def steps(self) -> tuple[BridgeStep, ...]:
+        return (self, self.then) if self.then else (self,)
+
+    @property
+    def name(self) -> str:
+        return THEN.join(step.table for step in self.steps)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "weight": round(self.weight, 4)}
+        return {**vars(self), "weight": round(self.weight, 4), "then": vars(self.then) if self.then else None}
 
 
 class ValueMapping(Rows[ValuePair]):
@@ -76,8 +101,13 @@ class ValueMapping(Rows[ValuePair]):
         self.tables = Rows(tables)
         self.reversed = reversed
 
+    @property
+    def disputed(self) -> list[ValuePair]:
+        """The pairs that some tables contradict, the least certain first."""
+        return sorted((pair for pair in self if pair.alternatives), key=lambda pair: pair.probability)
+
     def to_arrow(self) -> pa.Table:
-        """value, partner, support, probability and tables: the mapping as a table of its own."""
+        """value, partner, support, probability, tables and what contradicts: the mapping as a table of its own."""
         return pa.table(
             {
                 "value": pa.array([pair.value for pair in self], pa.string()),
@@ -85,6 +115,7 @@ class ValueMapping(Rows[ValuePair]):
                 "support": pa.array([round(pair.support, 4) for pair in self], pa.float64()),
                 "probability": pa.array([round(pair.probability, 4) for pair in self], pa.float64()),
                 "tables": pa.array(["; ".join(pair.tables) for pair in self], pa.string()),
+                "alternatives": pa.array(["; ".join(pair.contradictions) for pair in self], pa.string()),
             }
         )
 
@@ -108,7 +139,7 @@ def mapping_of(
     carried: Counter[int] = Counter()
     for number in np.argsort(-votes.weights, kind="stable").tolist():
         bridge = bridges[number]
-        name = segments[bridge.place.segment].names[bridge.place.table]
+        name = THEN.join(segments[place.segment].names[place.table] for place in bridge.places)
         for key in np.intersect1d(bridge.left * width + bridge.right, likely).tolist():
             supporters[rank[key]][name] = None
             carried[number] += 1
@@ -136,9 +167,13 @@ def _alternatives(votes: Votes, left: Sequence[str], right: Sequence[str]) -> di
 
 
 def _table(segments: Sequence[OpenSegment], bridge: Bridge, pairs: int, weight: float) -> BridgeTable:
-    segment = segments[bridge.place.segment]
-    names = [segment.catalog.column(column).column for column in bridge.place.columns]
-    return BridgeTable(segment.names[bridge.place.table], names[0], names[1], pairs, weight)
+    first, *second = (_step(segments[place.segment], place) for place in bridge.places)
+    return BridgeTable(*first, pairs, weight, BridgeStep(*second[0]) if second else None)
+
+
+def _step(segment: OpenSegment, place: BridgePlace) -> tuple[str, str, str]:
+    left, right = (segment.catalog.column(column).column for column in place.columns)
+    return segment.names[place.table], left, right
 
 
 def _few(tables: Sequence[str]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +13,10 @@ from dovetail.catalog.near_copies import NEARLY, CopyGroups, Outline, outlines
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.through.bridges import Bridge, BridgePlace
 
+MOST_OF_SERIES = 2  # near-copies that are read where few tables can be; arbitrary, more tell little new
+
 SeriesName = tuple[int, str, str]
+BridgeName = tuple[SeriesName, ...]  # of each of its tables
 
 
 class SeriesNames:
@@ -22,6 +27,20 @@ class SeriesNames:
         self._groups = CopyGroups()
         self._outlines: dict[tuple[int, int], Outline] = {}
 
+    def few_of_each(self, places: Iterable[BridgePlace], most: int) -> Iterator[BridgePlace]:
+        """The first places, at most a few of each series."""
+        counts = Counter[SeriesName]()
+        few = (place for place in places if self._counted(place, counts) <= MOST_OF_SERIES)
+        return itertools.islice(few, most)
+
+    def _counted(self, place: BridgePlace, counts: Counter[SeriesName]) -> int:
+        name = self.name(place)
+        counts[name] += 1
+        return counts[name]
+
+    def names(self, bridge: Bridge) -> BridgeName:
+        return tuple(map(self.name, bridge.places))
+
     def name(self, place: BridgePlace) -> SeriesName:
         segment, table = self._segments[place.segment], (place.segment, place.table)
         if table not in self._outlines:
@@ -31,19 +50,21 @@ class SeriesNames:
         return self._groups.add(self._outlines[table], (left, right)), left, right
 
 
-def series_of(names: Sequence[SeriesName], bridges: Sequence[Bridge], width: int) -> Array:
+def series_of(names: Sequence[BridgeName], bridges: Sequence[Bridge], width: int) -> Array:
     """A number for each bridge; near-copies have the same one.
 
     Of one series are the columns of the same names of near-copies; bridges with nearly the same pairs whose columns
-    have the same names; and columns of one table with nearly the same pairs.
+    have the same names; and columns of one table with nearly the same pairs. Two tables in a row are in a series with
+    others if both are, or if they have nearly the same pairs and one table in common.
     """
     numbers = np.zeros(len(bridges), np.int64)
-    copies: dict[SeriesName, int] = {}
+    copies: dict[BridgeName, int] = {}
     related: dict[tuple[object, ...], list[tuple[Array, int]]] = {}
     count = 0
     for place, (name, bridge) in enumerate(zip(names, bridges, strict=True)):
         pairs = bridge.left * width + bridge.right
-        relatives = name[1:], (bridge.place.segment, bridge.place.table)
+        columns, tables = [each[1:] for each in name], {place.at for place in bridge.places}
+        relatives = [tuple(columns), *tables]
         number = copies.get(name)
         if number is None:
             close = (each for relative in relatives for each in related.get(relative, ()))

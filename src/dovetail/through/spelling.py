@@ -7,7 +7,6 @@ must be so in both directions, among all values of the column and among all of m
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -19,11 +18,10 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
 from dovetail.similar.matching import best_keys
 from dovetail.through.bridges import BridgePlace, Reach, Values, equal_pairs, text_columns
-from dovetail.through.series import SeriesName, SeriesNames
+from dovetail.through.series import SeriesNames
 
 LEAST_PROBABILITY = 0.5  # that two spellings mean the same
 MOST_COLUMNS = 30  # that are compared by similarity; arbitrary, for time
-MOST_OF_SERIES = 2  # near-copies; arbitrary, more tell little new
 LEAST_WORDS = 0.02  # of the values' words, by weight, that a column has
 
 
@@ -63,7 +61,7 @@ def places_by_words(
 
     `side` is that of the values (0: left); `known` places are left out. Of one series, the first few are enough.
     """
-    if not values.is_text or not wanted.any() or len(others) < least:
+    if not wanted.any() or len(others) < least:
         return []
     keys = np.unique(keys_of(values.tokens.filter(pa.array(wanted)))[0])
     alive = [segment.alive[segment.table_of] for segment in segments]
@@ -86,17 +84,4 @@ def places_by_words(
                 score = float(sums[mine]) * held / float(sizes[mine] * sizes[theirs]) ** 0.25
                 found.append((-score, BridgePlace(number, int(tables[mine]), columns, pair)))
     found.sort(key=lambda entry: entry[0])
-    return _few_of_each_series(segments, (place for _, place in found))
-
-
-def _few_of_each_series(segments: Sequence[OpenSegment], places: Iterable[BridgePlace]) -> list[BridgePlace]:
-    series, counts = SeriesNames(segments), Counter[SeriesName]()
-    found: list[BridgePlace] = []
-    for place in places:
-        name = series.name(place)
-        counts[name] += 1
-        if counts[name] <= MOST_OF_SERIES:
-            found.append(place)
-            if len(found) == MOST_COLUMNS:
-                break
-    return found
+    return list(SeriesNames(segments).few_of_each((place for _, place in found), MOST_COLUMNS))

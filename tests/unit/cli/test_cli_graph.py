@@ -93,6 +93,15 @@ def test_nothing_is_included(small, tmp_path):
     assert dovetail("graph", small).code == 1
 
 
+def test_inds_by_another_way(small):
+    same = dovetail("inds", small, "--json").out
+    assert dovetail("inds", small, "--json", "--set", "way=signatures", "--set", "bits=20").out == same
+    answer = dovetail("inds", small, "--set", "way=magic")
+    assert answer.code == 2
+    assert "The ways are: auto, lists, signatures." in answer.err
+    assert "not of the form NAME=VALUE" in dovetail("inds", small, "--set", "way").err
+
+
 def test_inds_of_several_columns(small):
     answer = dovetail("inds", small, "--nary", 2)
     assert (answer.code, answer.out.partition(".")[0]) == (1, f"No column of {small} is included in another")
@@ -148,6 +157,7 @@ def test_no_path(small):
     answer = dovetail("path", small, "people.csv", "old/log.csv")
     assert answer.code == 1
     assert "No path of likely foreign keys leads from people.csv to old/log.csv in 3 joins." in answer.out
+    assert "Nor do other tables relate their texts." in answer.out
 
 
 def test_graph(shop, tmp_path):

@@ -120,6 +120,20 @@ def test_signatures_find_whole_inclusions_only(shop):
         )
 
 
+def test_every_way_has_the_same_answer(shop):
+    answers = [shop.inds(way=way, **EVERYTHING).to_dicts() for way in ("auto", "lists", "signatures")]
+    few_bits = {"bits": 3, "hashes": 1, "passes": 1, "strategy": "ref2deps", "vectors": "plain"}
+    answers.append(shop.inds(way="signatures", settings=few_bits, **EVERYTHING).to_dicts())
+    assert answers[0]
+    assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.parametrize("options", [{"nary": 2}, {"master": "local[1]"}, {"partial": 0.9}])
+def test_what_signatures_do_not_answer(shop, options):
+    with pytest.raises(InputError, match="The way 'signatures'"):
+        shop.inds(way="signatures", **options)
+
+
 PLACES = {
     "cities.csv": "city,country,people\nParis,FR,2m\nParis,US,25t\nLyon,FR,500t\nAustin,US,1m\n",
     "shops.csv": "shop,town,land\nA,Paris,FR\nB,Paris,US\nC,Austin,US\nD,Paris,FR\n",

@@ -1,4 +1,4 @@
-"""JOSIE and its two baselines against plain Python sets."""
+"""Every way of overlap search against plain Python sets."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.josie import kernels
+from dovetail.indexes.josie import kernels, published_kernels
+from dovetail.indexes.josie import query as josie_query
 from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS
 from dovetail.indexes.josie.core import JosieCosts, OverlapMatches
 from dovetail.indexes.josie.index import JOSIE
-from dovetail.indexes.josie.query import ALGORITHMS, JosieReader
+from dovetail.indexes.josie.query import JosieReader
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.index import TOKENS
+from dovetail.ways import choose_way, every_way
 
 PLENTY = 1 << 30
 FREE = JosieCosts(0.0, 0.0, 1000.0, 1000.0, 1.0)  # sets cost nothing: they are read as soon as anything is gained
 DEAR = JosieCosts(1e6, 1e6, 0.001, 0.001, 1.0)
+EVERY_WAY = [*every_way("overlap"), choose_way("overlap", "josie", {"batch": 1})]
 
 
 def build(folder: Path, columns: list[set[str]], memory_bytes: int = PLENTY) -> Segment:
@@ -73,8 +76,8 @@ def test_equals_brute_force(tmp_path_factory, columns, query, k, floor, memory_b
     allowed = allowed if allowed is None else allowed.astype(bool)
     expected = brute_force(columns, query, k, floor, [True] * len(columns) if allowed is None else allowed)
     asked = pa.array(sorted(query), pa.large_string())
-    for algorithm in ALGORITHMS:
-        assert hits(reader.search(asked, k, floor, allowed, algorithm)) == expected, algorithm
+    for way in EVERY_WAY:
+        assert hits(reader.search(asked, k, floor, allowed, way)) == expected, way
     for number, column in enumerate(columns):
         assert reader.overlap_with(asked, number) == len(query & column)
 
@@ -109,8 +112,8 @@ def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, co
     measured = reader.costs
     reader.costs = costs or measured
     try:
-        for algorithm in ALGORITHMS:
-            assert hits(reader.search(pa.array(sorted(query)), k, floor, allowed, algorithm)) == expected, algorithm
+        for way in EVERY_WAY:
+            assert hits(reader.search(pa.array(sorted(query)), k, floor, allowed, way)) == expected, way
     finally:
         reader.costs = measured
 
@@ -119,10 +122,11 @@ def test_reads_less_than_both_baselines_where_sets_are_cheap(skewed):
     lake, reader = skewed
     query = pa.array(sorted(max(lake, key=len)))
     reader.costs, measured = JosieCosts(1.0, 0.1, 1000.0, 1.0, 9.0), reader.costs
-    work = {algorithm: reader.search(query, 3, algorithm=algorithm).work for algorithm in ALGORITHMS}
+    work = {way.name: reader.search(query, 3, way=way).work for way in every_way("overlap")}
     reader.costs = measured
-    assert work["josie"].list_items < work["merge_list"].list_items
-    assert work["josie"].sets < work["probe_set"].sets
+    for way in ("auto", "josie"):
+        assert work[way].list_items < work["merge_list"].list_items
+        assert work[way].sets <= work["probe_set"].sets
     assert work["merge_list"].sets == 0
 
 
@@ -132,13 +136,13 @@ def test_kernels_equal_their_plain_form(tmp_path, monkeypatch, costs):
     reader = JOSIE.open(build(tmp_path, lake))
     reader.costs = costs
     queries = [pa.array(sorted(column)) for column in lake[:6]]
-    compiled = [hits(reader.search(query, 4, algorithm=algorithm)) for query in queries for algorithm in ALGORITHMS]
-    for name, kernel in vars(kernels).items():
-        if hasattr(kernel, "py_func"):
-            monkeypatch.setattr(kernels, name, kernel.py_func)
-    assert [
-        hits(reader.search(query, 4, algorithm=algorithm)) for query in queries for algorithm in ALGORITHMS
-    ] == compiled
+    compiled = [hits(reader.search(query, 4, way=way)) for query in queries for way in EVERY_WAY]
+    for module in (kernels, published_kernels):
+        for name, kernel in vars(module).items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+    monkeypatch.setattr(josie_query, "published", published_kernels.published)
+    assert [hits(reader.search(query, 4, way=way)) for query in queries for way in EVERY_WAY] == compiled
 
 
 def test_groups_of_a_query(tmp_path):
@@ -155,8 +159,8 @@ def test_repeated_values_count_once(tmp_path):
 
 def test_a_search_leaves_no_trace(skewed):
     lake, reader = skewed
-    for algorithm in ALGORITHMS:
-        reader.search(pa.array(sorted(lake[0] | lake[1])), 3, algorithm=algorithm)
+    for way in EVERY_WAY:
+        reader.search(pa.array(sorted(lake[0] | lake[1])), 3, way=way)
     assert all(not scratch.counts.any() for scratch in reader._free)
 
 
@@ -169,11 +173,6 @@ def test_k_and_floor_are_at_least_one(tmp_path, k, floor):
 def test_a_mask_of_another_segment_is_refused(tmp_path):
     with pytest.raises(ValueError, match="2 places for 1 columns"):
         JOSIE.open(build(tmp_path, [{"a"}])).search(pa.array(["a"]), 1, allowed=np.ones(2, bool))
-
-
-def test_an_unknown_algorithm_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="no such algorithm"):
-        JOSIE.open(build(tmp_path, [{"a"}])).search(pa.array(["a"]), 1, algorithm="guess")
 
 
 @given(lakes)

@@ -111,9 +111,21 @@ def test_every_object_is_fetched_once_and_the_lake_is_listed_once(lake, monkeypa
         "entries",
         lambda self, folder="", deep=True: listed.append(self.address) or entries(self, folder, deep),
     )
+    ranges: list[tuple[str, int]] = []
+    read = Objects.read
+
+    def noting(self: Objects, name: str, start: int = 0, length: int | None = None) -> bytes:
+        ranges.append((name, start))
+        return read(self, name, start, length)
+
+    monkeypatch.setattr(Objects, "read", noting)
     index(LAKE, INDEX)
     of_lake = sorted(name.removeprefix(f"{LAKE}/") for name in fetched if name.startswith(f"{LAKE}/"))
-    assert of_lake == sorted(path.relative_to(lake).as_posix() for path in lake.rglob("*.csv"))
+    small = {path.relative_to(lake).as_posix() for path in lake.rglob("*.csv")} - {"big.csv"}
+    assert of_lake == sorted(small)
+    starts = [start for name, start in ranges if name == "big.csv"]
+    assert len(set(starts)) > 2, "several tasks have read it in place, from where each begins"
+    assert len(starts) < 20
     assert listed.count(LAKE) == 2, "once for the tables, once at its top for the marker of an index"
     fetched.clear()
     index(LAKE, INDEX)

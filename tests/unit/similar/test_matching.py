@@ -81,7 +81,7 @@ def test_some_texts_at_a_time_find_what_all_at_once_do(monkeypatch):
     draw = random.Random(3)
     values, keys = (["".join(draw.choices("abcde ", k=9)) for _ in range(40)] for _ in range(2))
     whole = best_keys(values, keys)
-    monkeypatch.setattr(similar_texts, "_SLICE", 7)
+    monkeypatch.setattr(similar_texts, "SLICE", 7)
     parts = best_keys(values, keys)
     assert whole.keys.tolist() == parts.keys.tolist()
     assert np.array_equal(whole.features, parts.features)

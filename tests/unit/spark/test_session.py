@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 import dovetail
 from dovetail._spark import session as sessions
+from dovetail._spark.progress import watch_tasks
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.errors import BuildFailed, InputError
+from dovetail.join.request import JoinRequest
 from dovetail.join.spark import join_on_spark
 from dovetail.pipeline.probe import check_workers
 from support.contents import contents_of
 from support.pipeline import without_spark
+
+
+def seen_of(engine):
+    """The progress of a job of four tasks that take a while."""
+    seen: list[tuple[str, int, int]] = []
+
+    def slow(batches):
+        time.sleep(0.4)
+        yield from batches
+
+    with watch_tasks(engine, "counting", lambda *reported: seen.append(reported)):
+        engine.session.range(0, 4, 1, 4).mapInArrow(slow, "id bigint").count()
+    return seen
 
 
 def test_a_session_leaves_the_environment_as_it_was(monkeypatch):
@@ -29,6 +45,9 @@ def test_a_session_leaves_the_environment_as_it_was(monkeypatch):
         assert engine.session.range(3).count() == 3
         assert engine.session.conf.get("spark.app.name") == "mine"
         assert engine.session.sparkContext.uiWebUrl is None, "no pages for a laptop"
+        seen = seen_of(engine)
+        assert {stage for stage, _, _ in seen} == {"counting"}
+        assert any(total >= 4 > done for _, done, total in seen)
     after = {name: value for name, value in os.environ.items() if not name.startswith("SPARK_")}
     assert after == {name: value for name, value in before.items() if not name.startswith("SPARK_")}
     assert engine.session._jsc.sc().isStopped()
@@ -143,11 +162,11 @@ class TestSessionOfTheUser:
 
     def test_join(self, spark, lake, tmp_path):
         files = lake / "t1.csv", lake / "t2.csv"
-        joined = join_on_spark(*files, "name", "inner", tmp_path / "o.parquet", SparkRequest(spark))
+        joined = join_on_spark(*files, JoinRequest("name"), tmp_path / "o.parquet", SparkRequest(spark))
         assert joined.rows == dovetail.join(*files, on="name").rows > 0
         (lake / "t2.csv").write_text("name,ID\nn1,2\n")
         with pytest.raises(InputError, match=r"set spark\.sql\.caseSensitive"):
-            join_on_spark(*files, "name", "inner", tmp_path / "p.parquet", SparkRequest(spark))
+            join_on_spark(*files, JoinRequest("name"), tmp_path / "p.parquet", SparkRequest(spark))
 
     @pytest.mark.parametrize("more", [{"master": "local[1]"}, {"conf": {"spark.a": "b"}}])
     def test_its_master_and_settings_are_not_changed(self, lake, tmp_path, more):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 
+import duckdb
 import pandas as pd
 import pytest
 
 import dovetail
 from dovetail.api.lake import Lake
 from dovetail.errors import InputError
+from dovetail.join.request import KINDS
 from support.command import dovetail as command
 from support.pipeline import index, without_spark
 from unit.through.conftest import CAPITALS, PARTS, write
@@ -91,6 +93,22 @@ def test_the_many_may_be_on_either_side(lake):
         assert dict(found) == PARTS
 
 
+def test_one_to_many_from_the_command_line(tmp_path, lake_folder):
+    write(tmp_path / "parts.csv", "part,n", [("North", 1), ("South", 2)])
+    write(tmp_path / "countries.csv", "country,m", [(country, n) for n, country in enumerate(PARTS)])
+    index, files = str(lake_folder / "idx"), [str(tmp_path / f"{name}.csv") for name in ("parts", "countries")]
+    asked = command("join", *files, "--by", "through", "--index", index, "--mapping", str(tmp_path / "m.csv"), "--csv")
+    rows = list(csv.DictReader(asked.out.splitlines()))
+    assert {row["country"]: row["part"] for row in rows} == PARTS
+    with (tmp_path / "m.csv").open(encoding="utf-8", newline="") as file:
+        assert {(row["value"], row["partner"]) for row in csv.DictReader(file)} == {(b, a) for a, b in PARTS.items()}
+    ask = ("map", files[0], "part", "--to", files[1], "--to-column", "country", "--index", index)
+    assert command(*ask).out.startswith("2 values of 2 in 8 pairs, by 1 table.")
+    assert {(pair["value"], pair["partner"]) for pair in json.loads(command(*ask, "--json").out)["pairs"]} == {
+        (part, country) for country, part in PARTS.items()
+    }
+
+
 def test_nothing_joins_if_no_table_relates_the_values(lake):
     result = lake.join({"a": ["x", "y", "z"]}, {"b": ["red", "green"]}, by="through")
     assert result.rows == 0
@@ -107,7 +125,8 @@ def test_what_cannot_be_asked(lake):
 def test_map_to_a_column_or_by_examples(lake):
     found = lake.map(list(CAPITALS), to=list(CAPITALS.values()))
     assert {pair.value: pair.partner for pair in found} == CAPITALS
-    assert found.to_pandas().columns.tolist() == ["value", "partner", "support", "probability", "tables"]
+    names = ["value", "partner", "support", "probability", "tables", "alternatives"]
+    assert found.to_pandas().columns.tolist() == names
     assert "Port Sable" in repr(found)
     by_examples = lake.map(LEFT, to={"Arvania": "Port Sable", "Corvia": "Santa Mira"}, column="country")
     assert {pair.value: pair.partner for pair in by_examples}["Hestia"] == "nordmark"
@@ -134,6 +153,13 @@ def test_the_command_line_joins_and_writes_the_mapping(files, lake_folder):
         rows = list(csv.DictReader(file))
     assert {row["value"]: row["partner"] for row in rows} == CAPITALS
     assert all(0.5 < float(row["probability"]) <= 1 and row["tables"] for row in rows)
+    assert any("Dorland = Santa Mira (" in row["alternatives"] for row in rows)
+    assert "Least certain: " in answer.out
+    disputed = json.loads(command(*ask, "--json").out)["disputed"]
+    assert ("Dorland", "Santa Mira") in {
+        (other["value"], other["partner"]) for pair in disputed for other in pair["alternatives"]
+    }
+    assert [pair["probability"] for pair in disputed] == sorted(pair["probability"] for pair in disputed)
     refused = command("join", str(files / "left.csv"), str(files / "right.csv"), "--mapping", str(files / "m.csv"))
     assert refused.code == 2
     assert "--mapping needs --by through" in refused.err
@@ -149,7 +175,49 @@ def test_the_command_line_maps(files, lake_folder):
     answer = command(*ask, "--to", str(files / "right.csv"), "--to-column", "city", "-o", str(files / "out.csv"))
     assert answer.code == 0, answer
     assert answer.out.startswith("8 values of 8, by ")
-    assert (files / "out.csv").read_text(encoding="utf-8").startswith("value,partner,support,probability,tables\n")
+    written = (files / "out.csv").read_text(encoding="utf-8")
+    assert written.startswith("value,partner,support,probability,tables,alternatives\n")
     assert command(*ask).code == 2
     assert command(*ask, "--example", "Arvania").code == 2
     assert command(*ask, "--example", "x=y", "--example", "v=w").code == 1
+
+
+def run_sql(query):
+    with duckdb.connect() as connection:
+        return connection.sql(query).to_arrow_table()
+
+
+@pytest.mark.parametrize("how", KINDS)
+def test_the_sql_joins_the_bridge_in_between(tmp_path, how):
+    """A table of the lake that spells values differently, repeats rows, has nulls, and knows other partners too."""
+    rows = [(a.upper(), f" {b.lower()} ") for a, b in CAPITALS.items()]
+    known = [*rows, *rows[:3], ("ARVANIA", "elsewhere"), ("NA", "n/a"), ("", ""), ("Gone", "NA")]
+    write(tmp_path / "lake/it's.csv", "of,seat", known)
+    with without_spark():
+        index(tmp_path / "lake", tmp_path / "idx")
+    left = {"country": ["Corvia", "Nowhere", "NA", *CAPITALS, "Corvia", ""], "n": [str(n) for n in range(13)]}
+    right = {"city": [*list(CAPITALS.values())[2:], "Atlantis", "NA", "", "Santa Mira"], "n": list("abcdefghij")}
+    for name, table in (("l.csv", left), ("r.csv", right)):
+        pd.DataFrame(table).to_csv(tmp_path / name, index=False)
+    paths = tmp_path / "l.csv", tmp_path / "r.csv"
+    result = Lake(tmp_path / "idx").join(*paths, by="through", on="country=city", how=how)
+    assert result.matched_left == 8
+    assert "it''s.csv" in result.sql, "not the values one by one"
+    assert run_sql(result.sql).to_pydict() == result.table.to_pydict()
+
+
+@pytest.mark.parametrize(("how", "suffix"), [*((how, "csv") for how in KINDS), ("left", "parquet")])
+def test_the_sql_joins_the_written_mapping_if_several_tables_carry_it(files, lake_folder, how, suffix):
+    ask = ("join", str(files / "left.csv"), str(files / "right.csv"), "--by", "through", "--how", how, "--json")
+    mapping = files / f"mapping.{suffix}"
+    answer = command(*ask, "--index", str(lake_folder / "idx"), "--mapping", str(mapping))
+    assert answer.code == 0, answer
+    query = json.loads(answer.out)["sql"]
+    assert mapping.name in query
+    lake = Lake(lake_folder / "idx")
+    result = lake.join(files / "left.csv", files / "right.csv", by="through", how=how)
+    assert run_sql(query).to_pydict() == result.table.to_pydict()
+    assert result.sql_over(mapping) == query
+    if how == "inner":
+        shown = command(*ask[:-1], "--index", str(lake_folder / "idx"), "--mapping", str(mapping), "--explain")
+        assert query in shown.out

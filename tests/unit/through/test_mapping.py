@@ -109,7 +109,7 @@ def test_near_copies_are_one_series():
     same = [(0, 0), (1, 1), (2, 2)]
     other = [(0, 1), (1, 0), (2, 2)]
     bridges = [bridge(same), bridge(other, 1), bridge(same, 2), bridge(same, 3), bridge(other, 3)]
-    names = [(0, "x", "y"), (0, "x", "y"), (1, "x", "y"), (1, "x", "z"), (1, "w", "z")]
+    names = [((0, "x", "y"),), ((0, "x", "y"),), ((1, "x", "y"),), ((1, "x", "z"),), ((1, "w", "z"),)]
     assert series_of(names, bridges, 3).tolist() == [0, 0, 0, 1, 2]
 
 

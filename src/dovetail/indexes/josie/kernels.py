@@ -1,4 +1,6 @@
-"""Kernels of exact top-k overlap search: JOSIE, and the two algorithms that it is measured against.
+"""Kernels of exact top-k overlap search: our variant of JOSIE, MergeList-D and ProbeSet-D.
+
+JOSIE as published is in `published_kernels`.
 
 Inputs are read-only C arrays; offsets were checked before. A search counts in `scratch.counts`; `scratch.touched`
 lists the columns that have a count, and those before `dropped` are no longer candidates. What is found is left in
@@ -27,7 +29,7 @@ from dovetail.indexes.josie.cost_kernels import (
     sum_rest,
 )
 
-_READ = -(1 << 30)  # the count of a column whose set was read: later lists cannot make it positive
+READ = -(1 << 30)  # the count of a column whose set was read: later lists cannot make it positive
 _LOW = (1 << 32) - 1
 _FIRST_BATCH = 64  # items
 _LOOK = 2  # cost of examining a candidate, in list items: examining passes over all of them about twice
@@ -58,14 +60,14 @@ def time_sets(offsets: Array, groups: Array, sample: Array, ones: Array) -> int:
         asked = groups[offsets[one] : offsets[one + 1]]
         place, stop = offsets[other], offsets[other + 1]
         steps += count_steps(len(asked), stop - place)
-        _intersect(asked, ones, ones, 0, groups, place, stop, 0)
+        intersect(asked, ones, ones, 0, groups, place, stop, 0)
     return steps
 
 
 @compiled
 def overlap(sets: ColumnSets, groups: Array, weights: Array, column: int) -> int:
     """How much of the weight of the groups the column holds."""
-    return _intersect(
+    return intersect(
         groups, weights, weights, 0, sets.groups, sets.offsets[column], sets.offsets[column + 1], 0
     )  # fmt: skip
 
@@ -75,7 +77,7 @@ def search(
     algorithm: int, postings: PostingLists, sets: ColumnSets, groups: Array, weights: Array, k: int, floor: int,
     allowed: Array, costs: JosieCosts, scratch: Scratch, work: Array,
 ) -> int:  # fmt: skip
-    """By JOSIE (0), MergeList-D (1) or ProbeSet-D (2). Returns how many columns were found.
+    """By our JOSIE (0), MergeList-D (1) or ProbeSet-D (2). Returns how many columns were found.
 
     Where k sets cost more than all lists together, JOSIE has nothing to decide, and is MergeList-D.
     """
@@ -102,8 +104,8 @@ def merge_list(
     """MergeList-D: read every distinct list, then rank (section 3.2.1)."""
     seen = _read_lists(postings, groups, weights, 0, len(groups), scratch, 0, work)
     best = np.empty(k, np.int64)
-    found = _finish(scratch, 0, seen, 0, allowed, best, 0, floor)
-    _clear(scratch, seen)
+    found = finish(scratch, 0, seen, 0, allowed, best, 0, floor)
+    clear(scratch, seen)
     return found
 
 
@@ -142,7 +144,7 @@ def probe_set(
             place = gallop(sets.groups, sets.offsets[column], stop, group + 1)
             work[2] += 1
             work[3] += stop - place
-            common = weight + _intersect(
+            common = weight + intersect(
                 query.groups, query.weights, query.rest, i + 1, sets.groups, place, stop, threshold - weight
             )  # fmt: skip
             if common >= threshold:
@@ -150,8 +152,8 @@ def probe_set(
                 found += 1
                 held = push(heap, held, common)
                 threshold = max(threshold, heap[0]) if held == k else threshold
-    found = _finish(scratch, 0, 0, found, allowed, heap, held, floor)
-    _clear(scratch, seen)
+    found = finish(scratch, 0, 0, found, allowed, heap, held, floor)
+    clear(scratch, seen)
     return found
 
 
@@ -210,8 +212,8 @@ def josie(
                     postings, sets, query, i, chosen, threshold, heap, held, found, scratch, work, ledger
                 )
                 dropped = seen
-    found = _finish(scratch, dropped, seen, found, allowed, heap, held, floor)
-    _clear(scratch, seen)
+    found = finish(scratch, dropped, seen, found, allowed, heap, held, floor)
+    clear(scratch, seen)
     return found
 
 
@@ -272,7 +274,7 @@ def _sift_lists(
                     touched[seen] = touched[dropped]
                     touched[dropped] = column
                     dropped += 1
-                    counts[column] = _READ
+                    counts[column] = READ
                 seen += 1
             counts[column] += weight
         work[1] += end - begin
@@ -321,12 +323,12 @@ def _read_sets(
         if place < stop and not _too_far(postings, sets, column, place, stop, threshold - count):
             work[2] += 1
             work[3] += stop - place
-            common += _intersect(
+            common += intersect(
                 query.groups, query.weights, query.rest, i, sets.groups, place, stop, threshold - count
             )  # fmt: skip
         ledger[0] += count * hope
         ledger[1] += common - count
-        scratch.counts[column] = _READ
+        scratch.counts[column] = READ
         if common >= threshold:
             scratch.columns[found], scratch.overlaps[found] = column, common
             found += 1
@@ -347,7 +349,7 @@ def _too_far(postings: PostingLists, sets: ColumnSets, column: int, place: int, 
 
 
 @compiled
-def _finish(
+def finish(
     scratch: Scratch, dropped: int, seen: int, found: int, allowed: Array, heap: Array, held: int, floor: int
 ) -> int:
     """Set the final threshold from the counts, now exact, and keep the columns that reach it."""
@@ -371,7 +373,7 @@ def _finish(
 
 
 @compiled
-def _clear(scratch: Scratch, seen: int) -> None:
+def clear(scratch: Scratch, seen: int) -> None:
     if seen * 8 > len(scratch.counts):
         scratch.counts[:] = 0
         return
@@ -380,7 +382,7 @@ def _clear(scratch: Scratch, seen: int) -> None:
 
 
 @compiled
-def _intersect(
+def intersect(
     asked: Array, weights: Array, rest: Array, q: int, groups: Array, place: int, stop: int, need: int
 ) -> int:
     """The weight of the query's groups from q on that are in groups[place:stop]; less where `need` is out of reach."""

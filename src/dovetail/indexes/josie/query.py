@@ -11,9 +11,11 @@ from dovetail._types import Array
 from dovetail.indexes.josie import kernels
 from dovetail.indexes.josie.core import ColumnSets, OverlapMatches, OverlapWork, PostingLists, Scratch
 from dovetail.indexes.josie.format import NAME, JosieArrays
+from dovetail.indexes.josie.published_kernels import published
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.ways import AUTO, DEFAULT, ChosenWay
 
-ALGORITHMS = ("josie", "merge_list", "probe_set")
+_KERNELS = {AUTO: 0, "merge_list": 1, "probe_set": 2}  # as kernels.search numbers them
 _NO_MASK = np.empty(0, np.bool_)
 
 
@@ -45,10 +47,10 @@ class JosieReader:
         k: int,
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
-        algorithm: str = "josie",
+        way: ChosenWay = DEFAULT,
     ) -> OverlapMatches:
         """All allowed columns whose overlap is at least `floor` and at least the k-th largest; ties are all there."""
-        return self.search_groups(*self.query_groups(tokens)[:2], k, floor, allowed, algorithm)
+        return self.search_groups(*self.query_groups(tokens)[:2], k, floor, allowed, way)
 
     def search_groups(
         self,
@@ -57,14 +59,12 @@ class JosieReader:
         k: int,
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
-        algorithm: str = "josie",
+        way: ChosenWay = DEFAULT,
     ) -> OverlapMatches:
         """The same for a query whose groups are known."""
         columns = self.tokens.arrays.columns
         if k < 1 or floor < 1:
             raise ValueError(f"k and floor must be at least 1, not {k} and {floor}")
-        if algorithm not in ALGORITHMS:
-            raise ValueError(f"no such algorithm: {algorithm}; there are {', '.join(ALGORITHMS)}")
         if allowed is not None and len(allowed) != columns:
             raise ValueError(f"the mask has {len(allowed)} places for {columns} columns")
         mask = _NO_MASK if allowed is None else np.ascontiguousarray(allowed, np.bool_)
@@ -73,19 +73,20 @@ class JosieReader:
             scratch = self._free.pop()
         except IndexError:
             scratch = Scratch.of(columns)
-        found = kernels.search(
-            ALGORITHMS.index(algorithm), self._postings, self._sets, groups, weights, max(1, min(k, columns)), floor,
-            mask, self.costs, scratch, work,
-        )  # fmt: skip
+        common = self._postings, self._sets, groups, weights, max(1, min(k, columns)), floor, mask, self.costs, scratch
+        if way.name == "josie":
+            found = published(*common, way.parameters["batch"], work)
+        else:
+            found = kernels.search(_KERNELS[way.name], *common, work)
         overlaps, numbers = scratch.overlaps[:found].copy(), scratch.columns[:found].copy()
         self._free.append(scratch)
         order = np.lexsort((numbers, -overlaps))
-        return OverlapMatches(numbers[order], overlaps[order], _work(algorithm, work))
+        return OverlapMatches(numbers[order], overlaps[order], _work(way.name, work))
 
 
-def _work(algorithm: str, work: Array) -> OverlapWork:
+def _work(way: str, work: Array) -> OverlapWork:
     lists, list_items, sets, set_items = work.tolist()
-    item_bytes = 8 if algorithm == "probe_set" else 4  # it reads positions too
+    item_bytes = 8 if way in ("probe_set", "josie") else 4  # they read positions too
     return OverlapWork(
         lists, list_items, sets, set_items, 16 * (lists + sets) + item_bytes * list_items + 4 * set_items
     )

@@ -30,7 +30,7 @@ _LISTS = 1000
 _ASKED = 64
 _HASHED = 512
 _ROUNDS = 4  # the first compiles and maps pages; of the others the least counts, being disturbed least
-_MOST_PARTITIONS = 32  # the most that the paper's experiments use
+MOST_PARTITIONS = 32  # the most that the paper's experiments use
 _SETS_A_PARTITION = 32  # fewer are searched faster in one partition, however rough its bound
 
 
@@ -102,7 +102,7 @@ def partition(sizes: Array, least_size: int) -> list[Array]:
     if not len(columns):
         return []
     distinct, counts = np.unique(sizes[columns], return_counts=True)
-    most = min(_MOST_PARTITIONS, 1 + len(columns) // _SETS_A_PARTITION)
+    most = min(MOST_PARTITIONS, 1 + len(columns) // _SETS_A_PARTITION)
     cuts = cut_sizes(distinct, counts, most)
     part_of = np.searchsorted(distinct[cuts[1:] - 1], sizes[columns])
     return [columns[part_of == number] for number in range(len(cuts) - 1)]

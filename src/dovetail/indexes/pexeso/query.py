@@ -17,18 +17,21 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.embedders.protocol import Sparse
+from dovetail.indexes.pexeso.block_and_verify import ColumnGrid, dense_rows
 from dovetail.indexes.pexeso.core import Space, TextVectors, Vectors, heads_of, radius_of
 from dovetail.indexes.pexeso.format import NAME, PexesoArrays
 from dovetail.indexes.pexeso.kernels import candidates, fill_lists, groups_of_columns, squared_distances
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.ways import AUTO, ChosenWay
 
 _QUERIES = 1_024  # multiplied with all vectors at a time: 4 KB of products for each vector
 _PAIRS = 1 << 17  # compared in float64 at a time: 256 MB at 256 dimensions
 _ROOM = 1 << 20  # candidates held at a time: 16 MB
-_FEW = (
-    8  # below one allowed text in so many, lists of these alone are made; arbitrary, the answer does not depend on it
-)
+_FEW = 8  # below one allowed text in so many, these alone are searched; arbitrary, the answer does not depend on it
+# Of `auto`, by benchmarks/semantic/glove.py: see docs/algorithms/pexeso.md.
+_VALUES_A_GRID = 8_000  # values that cost as much to compare with all texts as it costs to make a grid, about
+_LEFT = 0.002  # share of pairs that pivots leave, below which blocking is the cheaper way
 _SLACK = 1e-4  # on products and distances in float32: far above their rounding errors
 
 
@@ -57,6 +60,8 @@ class PexesoReader:
         self.arrays = PexesoArrays(segment.pack(NAME))
         self.tokens = TokenReader(segment)
         self.space = self.arrays.space
+        self._asked = 0  # values so far
+        self._grids: dict[tuple[int, int], ColumnGrid] = {}
 
     @property
     def texts(self) -> int:
@@ -71,6 +76,52 @@ class PexesoReader:
         similarities, near = matching.similarities(squared, texts.words.relations(rows, words, which))
         tokens = self.arrays.text_tokens[places[near]].astype(np.int64)
         return VectorMatches(rows[near], tokens, similarities[near])
+
+    def joinable(
+        self,
+        texts: TextVectors,
+        weights: Array,
+        matching: Matching,
+        least: int,
+        matched: Array,
+        columns: Array,
+        way: ChosenWay,
+    ) -> Array:
+        """Which of some columns (a mask) may have `least` rows with a match, by PEXESO as published; never too few.
+
+        All of them where the way is `auto` and blocking costs more than it saves.
+        A query counts as often as its weight says; `matched` are rows of each column that match already.
+        """
+        if not self.texts or not len(weights):
+            return columns
+        radius = radius_of(matching.least_cosine)
+        vectors = texts.vectors
+        dense = dense_rows(vectors, self.arrays.dimension) if isinstance(vectors, Sparse) else vectors
+        if way.name == AUTO and not self._pays(dense, radius):
+            return columns
+        grid = self._grid(radius, way.parameters.get("pivots", 0), way.parameters.get("levels", 0))
+        return grid.joinable(dense, weights, radius, least, matched, columns)[0]
+
+    def _pays(self, queries: Array, radius: float) -> bool:
+        """Whether blocking costs less than it saves, and the grid is there or has become worth making."""
+        self._asked += len(queries)
+        if self.arrays.is_sparse or self._asked < _VALUES_A_GRID:
+            return False
+        return self._grid(radius, 0, 0).share_left(queries, radius) < _LEFT
+
+    def _grid(self, radius: float, pivots: int, levels: int) -> ColumnGrid:
+        """Made when it is first asked for, and kept."""
+        if (pivots, levels) not in self._grids:
+            arrays = self.tokens.arrays
+            texts = self.arrays.text_tokens
+            vectors = self.space.sparse(self.tokens.tokens(texts)) if self.arrays.is_sparse else self.arrays.vectors
+            groups = self._group_of
+            lengths = np.diff(arrays.posting_offsets)[groups]
+            offsets = running_sum(lengths)
+            inside = np.arange(offsets[-1]) + np.repeat(arrays.posting_offsets[groups] - offsets[:-1], lengths)
+            columns = offsets, arrays.posting_columns[inside]
+            self._grids[pivots, levels] = ColumnGrid(vectors, self.arrays.dimension, columns, radius, pivots, levels)
+        return self._grids[pivots, levels]
 
     def equal(self, tokens: pa.Array) -> VectorMatches:
         """The tokens that are the same as the queries', where any column of the segment has them."""
@@ -170,6 +221,9 @@ class Clusters:
         """Queries, places and squared distances of all pairs at most `radius` apart; by query."""
         arrays = self._arrays
         heads = heads_of(queries, arrays.basis)
+        if np.count_nonzero(allowed) * _FEW <= self.texts:
+            found = [self._near(queries, heads, np.arange(len(queries)), np.flatnonzero(allowed), radius)]
+            return _by_query(found)
         far = np.linalg.norm(heads[:, None, :] - arrays.centres[None], axis=2) if len(queries) else np.zeros((0, 0))
         reached = far <= arrays.radii + radius + _SLACK
         found = []
@@ -179,11 +233,7 @@ class Clusters:
             places = first + np.flatnonzero(allowed[first:last])
             if len(rows) and len(places):
                 found.append(self._near(queries, heads, rows, places, radius))
-        if not found:
-            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-        rows, places, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        order = np.lexsort((places, rows))
-        return rows[order], places[order], squared[order]
+        return _by_query(found)
 
     def _near(
         self, queries: Array, heads: Array, rows: Array, places: Array, radius: float
@@ -193,6 +243,14 @@ class Clusters:
         least = np.float32(1.0 - (radius + _SLACK) ** 2 / 2.0 - _SLACK)
         mine, other = np.nonzero(heads[rows] @ theirs.T >= least)
         return near_pairs(queries, self._arrays.vectors, rows[mine], places[other], radius)
+
+
+def _by_query(found: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    if not found:
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    rows, places, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.lexsort((places, rows))
+    return rows[order], places[order], squared[order]
 
 
 def near_pairs(queries: Array, vectors: Array, mine: Array, other: Array, radius: float) -> tuple[Array, Array, Array]:

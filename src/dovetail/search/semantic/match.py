@@ -21,6 +21,7 @@ from dovetail.indexes.pexeso.core import Space, TextVectors, texts_among
 from dovetail.indexes.pexeso.kernels import count_columns
 from dovetail.indexes.pexeso.query import VectorMatches
 from dovetail.tables.input_table import InputColumn
+from dovetail.ways import AUTO, DEFAULT, ChosenWay
 
 _PARTS = 4  # into which the values are cut that are asked after the first columns can be dropped
 
@@ -81,13 +82,14 @@ def similar(
     k: int | None,
     least: int,
     columns: list[Array],
+    way: ChosenWay = DEFAULT,
 ) -> list[SimilarMatch]:
     """The columns in which at least `least` rows of mine have a match: all, or the `k` best. Exact."""
     found: list[SimilarMatch] = []
     for segment, allowed in zip(segments, columns, strict=True):
         check_cancelled()
         found = sorted(
-            [*found, *_in_segment(segment, asked, matching, k, least, allowed)], key=lambda match: match.order
+            [*found, *_in_segment(segment, asked, matching, k, least, allowed, way)], key=lambda match: match.order
         )
         if k is not None:
             found = found[:k]
@@ -97,7 +99,13 @@ def similar(
 
 
 def _in_segment(
-    segment: OpenSegment, asked: TextQuery, matching: Matching, k: int | None, least: int, allowed: Array
+    segment: OpenSegment,
+    asked: TextQuery,
+    matching: Matching,
+    k: int | None,
+    least: int,
+    allowed: Array,
+    way: ChosenWay,
 ) -> list[SimilarMatch]:
     count = _Count(segment, asked.column.counts)
     equal = segment.texts.equal(asked.column.tokens.take(pa.array(asked.codes)))
@@ -106,8 +114,13 @@ def _in_segment(
     weights = asked.column.counts[asked.texts]
     left = int(weights.sum())
     order = np.argsort(-weights, kind="stable")  # what counts most first: columns drop out sooner
+    parts = _parts(order, weights, left - least)
+    if way.name == "pexeso" or (way.name == AUTO and k is None):  # the best k need counts of nearly all columns
+        some = segment.texts.joinable(asked.vectors, weights, matching, least, count.rows, allowed, way)
+        if some is not allowed:
+            allowed, parts = some, [order]  # Lemma 7 has been applied
     alive = allowed
-    for part in _parts(order, weights, left - least):
+    for part in parts:
         near = segment.texts.near(asked.vectors.take(part), matching, alive)
         found.append(VectorMatches(asked.texts[part][near.queries], near.tokens, near.similarities))
         count.add(found[-1])

@@ -23,6 +23,7 @@ from dovetail.search.request import SearchRequest
 from dovetail.search.semantic.hit import Mapped, SemanticHit
 from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
 from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.ways import DEFAULT, ChosenWay
 
 THRESHOLD = Fraction(1, 2)  # the paper has 60 % for its τ; here tables are found with F1 .89, and .81 at 60 %
 EVERY = "*"
@@ -49,10 +50,10 @@ def search_semantic(
     for asked in asked_all:
         rows = int(asked.column.counts.sum())
         least = 1 if threshold is None else max(1, least_overlap(threshold, rows))
-        found += _offered(segments, asked, matching, request.k, least, columns, decided)
+        found += _offered(segments, asked, matching, request.k, least, columns, decided, request.chosen_way)
     if not found:
         for asked in asked_all:
-            nearest += _offered(segments, asked, matching, _NEAREST, 1, columns, decided)
+            nearest += _offered(segments, asked, matching, _NEAREST, 1, columns, decided, DEFAULT)
     best, near = (_best_of_each(pairs, len(asked_all) > 1) for pairs in (found, nearest))
     hits = decided.first(_hit(match, asked, rank, matching) for rank, (match, asked) in enumerate(best[: request.k], 1))
     nothing = "" if hits else _nothing(table, asked_all, matching, threshold)
@@ -69,10 +70,11 @@ def _offered(
     least: int,
     columns: list[Array],
     decided: QueryDecisions,
+    way: ChosenWay,
 ) -> list[tuple[SimilarMatch, TextQuery]]:
     """The columns with similar values, without those that a person rejected."""
     more = None if k is None else k + decided.rejections
-    found = similar(segments, asked, matching, more, least, columns)
+    found = similar(segments, asked, matching, more, least, columns, way)
     return [(match, asked) for match in found if not decided.rejects_match((asked.column.name,), match)][:k]
 
 

@@ -25,9 +25,10 @@ from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.through.hit import ThroughHit
 from dovetail.tables.input_table import InputColumn, InputTable, lake_table
-from dovetail.through.bridges import Bridge, text_columns
+from dovetail.through.bridges import text_columns
+from dovetail.through.columns import is_of
 from dovetail.through.likelihood import LIKELY, how_likely
-from dovetail.through.lookup import map_columns, values_of
+from dovetail.through.lookup import Effort, map_columns, values_of
 from dovetail.through.mapping import ValueMapping
 
 _CARRIERS = 20  # columns that hold most of my values; arbitrary, for time
@@ -130,12 +131,7 @@ def _hit(segments: Sequence[OpenSegment], table: InputTable, column: InputColumn
     segment, number = match.segment, int(match.segment.table_of[match.column])
     record = segment.catalog.column(match.column)
     theirs = lake_table(segment, number).column(record.column)
-    own = {table.id, match.table}
-
-    def is_own(bridge: Bridge) -> bool:
-        return segments[bridge.place.segment].names[bridge.place.table] in own
-
-    mapping = map_columns(segments, column, theirs, is_own)
+    mapping = map_columns(segments, column, theirs, is_of(segments, table.id, match.table), Effort.SPELLED)
     if not mapping:
         return None
     left, right = mapping.places

@@ -80,6 +80,5 @@ def add(desk: Desk) -> None:
                                 for number, name in enumerate(path.tables):
                                     ui.label("–").classes("soft") if number else None
                                     ui.link(name, table_address(name))
-                            for step in path.steps:
-                                soft(f"{step.edge} ({step.edge.score:.0%})")
+                            soft(f"score {path.score:.2f}")
                             ui.label(path.sql()).classes("dt-code")

@@ -1,0 +1,134 @@
+"""What a join on Spark reads: files of any kind that we read, objects of stores, DataFrames and tables of Spark.
+
+Rows come as text, as in every join, with their place in the input: `part` and `row`. Inside Spark, columns are named by
+side and position (`l_c0`), so that no function has to quote what users call theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dovetail._objects import is_remote
+from dovetail.errors import InputError, UnreadableTable
+from dovetail.lake.layout import Layout, Part
+from dovetail.lake.listing import TableFile
+from dovetail.lake.reader import detect_layout, read, split
+from dovetail.lake.source import source_of
+from dovetail.pipeline.probe import Witness, witness
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_PART_BYTES = 64 << 20
+_ROWS_AT_ONCE = 10_000  # in a batch for Spark, as its own are
+
+
+class FileInput:
+    """A file, parsed by the workers in parts; or an object, which one worker fetches and parses whole."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.address = str(path) if is_remote(path) else str(Path(path).resolve())
+        with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
+            try:
+                file = _local(self.address, Path(folder))
+                layout = detect_layout(file)
+                parts = [Part()] if is_remote(path) else split(file, layout, _PART_BYTES)
+            except UnreadableTable as reason:
+                raise InputError(f"{path} cannot be read: {reason}.") from reason
+            except OSError as error:
+                raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        self.columns = list(layout.columns)
+        described = {"path": self.address, "layout": layout.to_json()}
+        self._parts = [(number, json.dumps(described | {"part": vars(part)})) for number, part in enumerate(parts)]
+
+    @property
+    def witnesses(self) -> list[Witness]:
+        """What every worker must see."""
+        return [witness(self.address)]
+
+    def rows(self, session: SparkSession, side: str) -> DataFrame:
+        """The position of each row, and all columns as text."""
+        names = heads(side, 0, len(self.columns))
+        parts = session.createDataFrame(self._parts, "number int, part string").repartition(max(1, len(self._parts)))
+
+        def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for number, table in _read_parts(batches):
+                places = [pa.array([number] * table.num_rows, pa.int32()), pa.array(range(table.num_rows), pa.int64())]
+                texts = [column.cast(pa.string()) for column in table.columns]
+                yield from pa.table([*places, *texts], names=names).to_batches(max_chunksize=_ROWS_AT_ONCE)
+
+        return parts.mapInArrow(parse, schema(side, 0, len(self.columns)))
+
+
+class FrameInput:
+    """A DataFrame of the session, whatever it reads."""
+
+    address = None
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+        self.columns = list(frame.columns)
+        self.witnesses: list[Witness] = []
+
+    def rows(self, session: SparkSession, side: str) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        names = heads(side, 0, len(self.columns))
+        plain = self._frame.toDF(*names[2:])
+        places = [f.lit(0).alias(names[0]), f.monotonically_increasing_id().alias(names[1])]
+        return plain.select(*places, *(f.col(name).cast("string").alias(name) for name in names[2:]))
+
+
+Input = FileInput | FrameInput
+
+
+def file_input(data: Any) -> Input | None:
+    """The input of a file, an address or a DataFrame; None for what may be a table of Spark's catalog."""
+    if hasattr(data, "mapInArrow"):
+        return FrameInput(data)
+    if not isinstance(data, str | Path):
+        raise InputError(f"A {type(data).__name__} is not joined on Spark; files, addresses and DataFrames are.")
+    return FileInput(data) if is_remote(data) or Path(data).is_file() else None
+
+
+def table_input(session: SparkSession, name: str) -> Input:
+    """The input of a table of Spark's catalog."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return FrameInput(session.table(name))
+    except PySparkException:
+        raise InputError(f"There is no file {name}, and Spark has no table of this name.") from None
+
+
+def heads(side: str, keys: int, columns: int) -> list[str]:
+    """The names of place, keys and columns of a side inside Spark."""
+    numbered = [*(f"k{number}" for number in range(keys)), *(f"c{number}" for number in range(columns))]
+    return [f"{side}_{name}" for name in ("part", "row", *numbered)]
+
+
+def schema(side: str, keys: int, columns: int) -> str:
+    kinds = ["int", "bigint", *["string"] * (keys + columns)]
+    return ", ".join(f"{name} {kind}" for name, kind in zip(heads(side, keys, columns), kinds, strict=True))
+
+
+def _read_parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
+    for batch in batches:
+        for row in batch.to_pylist():
+            described = json.loads(row["part"])
+            layout = Layout.from_json(described["layout"])
+            with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
+                found = list(read(_local(described["path"], Path(folder)), layout, Part(**described["part"])))
+            if found:
+                yield row["number"], pa.Table.from_batches(found)
+
+
+def _local(address: str, folder: Path) -> Path:
+    """A file that can be read as long as the folder is there."""
+    return source_of(address).copy(TableFile("", address, 0, ""), folder).path

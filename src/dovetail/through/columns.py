@@ -1,0 +1,68 @@
+"""Which columns of two tables the lake relates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dovetail._deadline import Deadline
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.tables.column_names import Pair
+from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.through.bridges import Bridge, Values
+from dovetail.through.lookup import Effort, Excluded, Lookup, values_of
+
+_TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
+
+
+def is_of(segments: Sequence[OpenSegment], *tables: str | None) -> Excluded:
+    """Whether a bridge is one of these tables of the lake."""
+
+    def excluded(bridge: Bridge) -> bool:
+        return segments[bridge.place.segment].names[bridge.place.table] in tables
+
+    return excluded
+
+
+def likely_columns(
+    segments: Sequence[OpenSegment],
+    left: InputTable,
+    right: InputTable,
+    deadline: Deadline,
+    unasked: bool,
+    excluded: Excluded,
+) -> Pair | None:
+    """The pair of columns of which the lake relates the greatest share of a sample of the values.
+
+    `unasked`: both columns must hold texts, since small numbers occur beside anything. Otherwise one must, and pairs
+    that only greater effort relates are looked for if there are no others.
+    """
+    pairs = [(a, b) for a in left.columns for b in right.columns if a.is_text + b.is_text >= 1 + unasked]
+    for effort in (Effort.EQUAL,) if unasked else (Effort.EQUAL, Effort.ALL):
+        best, found = 0.0, None
+        for mine, theirs in pairs:
+            if deadline.is_over:
+                break
+            share = _related(segments, _sample(mine), _sample(theirs), excluded, effort)
+            if share > best:
+                best, found = share, (mine.name, theirs.name)
+        if found is not None:
+            return found
+    return None
+
+
+def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded, effort: Effort) -> float:
+    lookup = Lookup(segments, left, right)
+    bridges = lookup.bridges(excluded, effort)
+    if not bridges:
+        return 0.0
+    votes = lookup.votes(bridges)
+    likely = votes.probability[votes.likely]
+    return float(likely.sum()) / len(right if votes.reversed else left)
+
+
+def _sample(column: InputColumn) -> Values:
+    values = values_of(column)
+    step = -(-len(values) // _TRIED) or 1
+    return Values(values.tokens.take(np.arange(len(values))[::step]), values.is_text, values.is_code)
