@@ -6,6 +6,8 @@ READY := .venv/ready
 OLDEST := .venv/oldest-spark
 # A server that speaks S3, for the same. Its requirements do not fit beside ours.
 MOTO := .venv/moto
+# A browser, for the pages; from the packages of Debian.
+CHROMIUM := /usr/bin/chromium
 
 .DEFAULT_GOAL := help
 
@@ -27,8 +29,8 @@ demo: $(READY) ## index the bundled sample lake and show what is in it
 test: $(READY) lint types ## lint, types and all tests that need nothing but Python
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark
-	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server $(BIN)/python -m pytest -m full
+test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready $(CHROMIUM) ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark, a browser
+	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server DOVETAIL_PICTURES=docs/images $(BIN)/python -m pytest -m full
 
 $(OLDEST)/ready: $(READY)
 	@echo "Fetching pyspark 3.5 (once, some minutes) ..."
@@ -40,6 +42,10 @@ $(MOTO)/ready: $(READY)
 	@$(PYTHON) -m venv $(MOTO)
 	@$(MOTO)/bin/pip install --quiet --disable-pip-version-check 'moto[s3]==5.2.*' flask flask-cors
 	@touch $@
+
+$(CHROMIUM):
+	@echo "Installing Chromium (once) ..."
+	@apt-get update -qq && apt-get install -y -qq chromium
 
 lint: $(READY) ## style, with ruff
 	@$(BIN)/ruff check src tests benchmarks examples docs

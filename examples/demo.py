@@ -35,6 +35,7 @@ TRY = (
     ("predicates", "sample-lake/geo/us-states.csv", "sample-lake/economy/state-population.csv"),
     ("keys", INDEX),
     ("tables", INDEX, "--skipped"),
+    ("serve", INDEX),
     ("index", "YOUR-FOLDER", "--to", "your.idx"),
 )
 

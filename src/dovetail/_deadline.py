@@ -7,13 +7,15 @@ import threading
 import time
 from typing import Any
 
+from dovetail._cancel import check_cancelled
+
 
 class OutOfTime(Exception):
     """The time budget is used up in the middle of a step."""
 
 
 class Deadline:
-    """Begins when it is made. Work looks at `is_over` between its steps."""
+    """Begins when it is made. Work looks at `is_over` between its steps, and ends there where it is cancelled."""
 
     def __init__(self, seconds: float) -> None:
         self._compiling = _compile_time()
@@ -21,6 +23,7 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
+        check_cancelled()
         return self._now() > self._ends
 
     def check(self) -> None:

@@ -11,7 +11,7 @@ SOURCE = Path(dovetail.__file__).parent
 
 # From the lowest to the highest. Rooms on one line import nothing of each other.
 LEVELS = (
-    ("errors", "_types", "_numba", "_interrupt"),
+    ("errors", "_types", "_numba", "_cancel", "_interrupt"),
     ("_compile", "_deadline", "_model", "_objects", "_output", "_progress", "_text", "settings"),
     ("results", "ways"),
     ("_byte_kernels", "_search_kernels"),
@@ -31,6 +31,7 @@ LEVELS = (
     ("augment",),
     ("api",),
     ("dovetail",),
+    ("serve",),
     ("cli",),
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

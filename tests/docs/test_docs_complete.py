@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
 
 import click
 import pytest
+from fastapi import FastAPI
 
 import dovetail
 from dovetail import errors
@@ -20,6 +22,10 @@ from dovetail.lake.dialect import PARSERS
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, FORMAT_BY_SUFFIX
 from dovetail.lake.listing import Root
 from dovetail.normalise.column_type import KINDS
+from dovetail.serve.rest import Rest
+from dovetail.serve.service import Service
+from dovetail.serve.tools import Tools
+from dovetail.serve.work import Workers
 from dovetail.settings import SETTINGS
 from support.pages import PAGES, ROOT, page, program
 
@@ -34,7 +40,8 @@ def test_the_command_line_reference_is_fresh():
 @pytest.mark.parametrize("command", [load(name) for name in VERBS], ids=lambda command: command.name)
 def test_commands_and_their_options(command):
     assert f"`dovetail {command.name}" in page("README.md")
-    assert f"## dovetail {command.name}\n" in page("docs/reference/json.md")
+    if any("--json" in parameter.opts for parameter in command.params):
+        assert f"## dovetail {command.name}\n" in page("docs/reference/json.md")
     section = page("docs/reference/cli.md").partition(f"## dovetail {command.name}\n")[2].partition("\n## ")[0]
     for parameter in command.params:
         if isinstance(parameter, click.Option):
@@ -61,6 +68,18 @@ def test_public_names(name):
 @pytest.mark.parametrize("name", [n for n in vars(dovetail.Lake) if not n.startswith("_")])
 def test_what_an_open_index_answers(name):
     assert f"`lake.{name}" in page("docs/reference/python.md")
+
+
+def test_rest_and_tools(sample_index, tmp_path):
+    service = Service(str(sample_index), tmp_path)
+    workers = Workers(service.limits)
+    described, reference = FastAPI(), page("docs/reference/rest.md")
+    described.include_router(Rest(service, workers).router)
+    for path, methods in described.openapi()["paths"].items():
+        for method in methods:
+            assert f"| `{method.upper()} {path}` |" in reference
+    for tool in asyncio.run(Tools(service, workers, read_only=False).server.list_tools()):
+        assert f"`{tool.name}`" in page("docs/reference/mcp.md").partition("| Tool |")[2]
 
 
 def test_formats_and_dialects():

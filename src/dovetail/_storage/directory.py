@@ -70,7 +70,7 @@ def open_snapshot(address: Address) -> Snapshot:
                 manifest = _read_manifest(store, generation)
                 return Snapshot(store, manifest, _segments(store, manifest, hold))
             except FileNotFoundError as error:
-                if _newest_generation(store) == generation:
+                if newest_generation(store) == generation:
                     name = _manifest_name(generation)
                     raise IndexDamaged(f"{store.address} is damaged: {name} cannot be read.") from error
 
@@ -175,7 +175,7 @@ def open_writer(address: Address, create: bool = False, keep_hours: float | None
         except OSError as error:
             raise InputError(f"Cannot write to {store.address}: {error.strerror}.") from error
         try:
-            generation = _newest_generation(store)
+            generation = newest_generation(store)
             manifest = _read_manifest(store, generation) if generation else Manifest(0)
             writer = IndexWriter(store, manifest, store.keep_hours if keep_hours is None else keep_hours)
             writer.clean_segments(opening=True)
@@ -219,7 +219,7 @@ def _manifest_name(generation: int) -> str:
     return f"manifest-{generation}.json"
 
 
-def _newest_generation(store: Store) -> int:
+def newest_generation(store: Store) -> int:
     """0 where there is none."""
     matches = (_MANIFEST.fullmatch(entry.name) for entry in store.entries(deep=False))
     return max((int(match[1]) for match in matches if match), default=0)
@@ -227,7 +227,7 @@ def _newest_generation(store: Store) -> int:
 
 def _require_generation(store: Store) -> int:
     require_index(store)
-    generation = _newest_generation(store)
+    generation = newest_generation(store)
     if generation == 0:
         raise NotAnIndex(
             f"{store.address} is an index without tables: its first build did not finish. "

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail._progress import Progress, silent
-from dovetail._storage.directory import Snapshot, open_snapshot
+from dovetail._storage.directory import Snapshot, newest_generation, open_snapshot
 from dovetail.api.decisions import decide, forget, listed
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.catalog.decisions import Decision, Decisions, read_decisions
@@ -76,6 +76,12 @@ class Lake:
     @property
     def generation(self) -> int:
         return self._snapshot.manifest.generation
+
+    def newest(self) -> Lake:
+        """This lake, or the newest generation of its index if there has been another one since."""
+        if newest_generation(self._snapshot.store) == self.generation:
+            return self
+        return Lake(self._snapshot.store.absolute)
 
     def tables(self, pattern: str = "*") -> Rows[TableLine]:
         """One line for each table whose id matches the glob, sorted by id."""

@@ -22,10 +22,19 @@ from dovetail.graph.join_graph import SUFFIXES
     "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True, help="The lowest score of an edge."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
+@click.option(
+    "--html", "page", type=click.Path(path_type=Path), help="Write one HTML file to explore the graph in a browser."
+)
 @click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many hubs to print.")
 @json_option
 def graph_command(
-    arguments: tuple[str, ...], index: str | None, min_score: float, output: Path | None, k: int, as_json: bool
+    arguments: tuple[str, ...],
+    index: str | None,
+    min_score: float,
+    output: Path | None,
+    page: Path | None,
+    k: int,
+    as_json: bool,
 ) -> int:
     """Show which tables are connected by likely foreign keys, and around which columns.
 
@@ -35,25 +44,21 @@ def graph_command(
     \b
     Example:
       dovetail graph ./idx -o joins.graphml
+      dovetail graph ./idx --html lake.html
+      dovetail graph ./idx -o diagram.mmd
     """
     if output:
         check_suffix(output, SUFFIXES)
+    if page:
+        check_suffix(page, (".html",))
     index, _ = split_index(index, arguments)
     with long_question() as progress:
         graph = Lake(index).graph(min_score, progress=progress)
         components, hubs = graph.components(), graph.hubs()
-        if output:
-            graph.write(output)
+        for path in filter(None, (output, page)):
+            graph.write(path)
     if as_json:
-        print_json(
-            {
-                "tables": len(graph.tables),
-                "edges": len(graph.edges),
-                "components": components,
-                "hubs": hubs.to_dicts(),
-                "output": str(output) if output else None,
-            }
-        )
+        print_json({**graph.to_json(), "output": str(output) if output else None})
         return 0 if graph.edges else 1
     connected = sum(map(len, components))
     note(
@@ -68,6 +73,6 @@ def graph_command(
         )  # fmt: skip
     if len(hubs) > k:
         note(f"… and {count(len(hubs) - k, 'more hub')}.")
-    if output:
-        note(f"Written to {output}.")
+    for path in filter(None, (output, page)):
+        note(f"Written to {path}.")
     return 0 if graph.edges else 1

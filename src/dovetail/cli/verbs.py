@@ -29,6 +29,8 @@ VERBS = {
     "path": "Find how two tables can be joined over others.",
     "graph": "Show which tables are connected, and write the join graph.",
     "decide": "Decide which columns join and which never do.",
+    "serve": "Serve an index: pages, REST and tools for assistants.",
+    "mcp": "Offer an index to an AI assistant, as tools.",
     "info": "Show what an index is made of.",
     "tables": "List the tables of an index.",
     "columns": "Profile the columns of a table.",

@@ -26,6 +26,7 @@ from dovetail.graph.value_sets import ValueSets, value_sets
 from dovetail.ways import ChosenWay
 
 _ROOM = 1 << 20  # pairs that a kernel returns at once: 24 MB
+_FINEST = 10**9  # the denominator of a share: times the size of a column it fits into a machine integer
 _BLOCK = 1 << 9  # sets that a thread takes at a time
 _MOMENT = 0.1  # seconds that a kernel may take: an interrupt waits for it
 
@@ -206,9 +207,12 @@ def find_inclusions(
 def as_share(name: str, given: float | str) -> Fraction:
     """A share as the rational that was written, not the nearest float."""
     try:
-        return Fraction(str(given))
+        share = Fraction(str(given))
     except (ValueError, ZeroDivisionError):
         raise InputError(f"`{name}` is a share from 0 to 1, such as 0.9, not {given!r}.") from None
+    if share.denominator > _FINEST:
+        raise InputError(f"`{name}` is {given!r}; at most nine digits after the point count.")
+    return share
 
 
 def eligible(columns: LakeColumns, query: InclusionQuery) -> tuple[Array, Array]:

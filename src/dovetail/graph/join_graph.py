@@ -16,6 +16,8 @@ import pyarrow as pa
 from dovetail._output import whole_file
 from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import check_suffix
+from dovetail.graph.diagrams import dbml, mermaid
+from dovetail.graph.explorer import explorer_data, explorer_page
 from dovetail.graph.foreign_keys import ForeignKeys
 from dovetail.graph.join_paths import JoinEdge, JoinPath, best_paths
 from dovetail.results import Rows
@@ -32,6 +34,10 @@ _GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <key id="decided" for="edge" attr.name="decided" attr.type="string"/>
 <graph edgedefault="directed">
 """
+
+
+_HTML = ".html"
+_PICTURED = 5_000  # edges that a notebook shows as a picture; arbitrary, about a megabyte
 
 
 @dataclass(frozen=True)
@@ -51,15 +57,30 @@ class Hub:
 class JoinGraph:
     """Tables by name and the edges between them."""
 
-    def __init__(self, tables: Iterable[str], edges: list[JoinEdge]) -> None:
+    def __init__(self, tables: Iterable[str], edges: list[JoinEdge], keys: ForeignKeys | None = None) -> None:
         self.tables = sorted(tables)
         self.edges = edges
+        self._keys = keys  # with the reasons of the edges
 
     def __repr__(self) -> str:
         return f"<join graph: {len(self.tables):,} tables, {len(self.edges):,} edges>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self)[1:-1])}; its largest hubs:</p>" + self.hubs()._repr_html_()
+        said = f"<p>{html.escape(repr(self)[1:-1])}; its largest hubs:</p>" + self.hubs()._repr_html_()
+        if self._keys is None or len(self.edges) > _PICTURED:
+            return said
+        page = html.escape(self.to_html())
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 480px; border: 1px solid #ccc"></iframe>{said}'
+
+    def explorer(self) -> dict[str, Any]:
+        """What a page needs to explore it: tables, components, and edges with their reasons."""
+        if self._keys is None:
+            raise InputError("Only the graph of a lake can be explored: its edges have reasons.")
+        return explorer_data(self._keys, self.tables, self.components())
+
+    def to_html(self, title: str = "Join graph") -> str:
+        """One HTML file to explore it in a browser, without a server: components, tables, edges with their reasons."""
+        return explorer_page(self.explorer(), title)
 
     def components(self) -> list[list[str]]:
         """The connected tables, the largest component first; isolated tables are left out."""
@@ -77,6 +98,15 @@ class JoinGraph:
             edges = sum(edges_of[end] for end in part)
             hubs.append(Hub(table, ", ".join(columns), tables, len(part), edges))
         return Rows(sorted(hubs, key=lambda hub: (-hub.columns, hub.table, hub.column)))
+
+    def to_json(self) -> dict[str, Any]:
+        """How many tables and edges there are, the components and the hubs, as `dovetail graph --json` prints them."""
+        return {
+            "tables": len(self.tables),
+            "edges": len(self.edges),
+            "components": self.components(),
+            "hubs": self.hubs().to_dicts(),
+        }
 
     def paths(self, start: str, end: str, hops: int = 3, k: int = 5) -> Rows[JoinPath]:
         """The `k` best ways to join one table with another, over at most `hops` joins."""
@@ -100,10 +130,13 @@ class JoinGraph:
         return graph
 
     def write(self, path: str | Path) -> None:
-        """Write nodes and edges as .graphml or .json, or the edges as .parquet."""
+        """Write nodes and edges as .graphml or .json, the edges as .parquet, a diagram as .mmd or .dbml, or .html."""
         check_suffix(Path(path), SUFFIXES)
         with whole_file(Path(path)) as draft:
-            _WRITERS[Path(path).suffix](draft, self.tables, self.edges)
+            if Path(path).suffix == _HTML:
+                draft.write_text(self.to_html(), encoding="utf-8")
+            else:
+                _WRITERS[Path(path).suffix](draft, self.tables, self.edges)
 
 
 def join_graph(keys: ForeignKeys) -> JoinGraph:
@@ -134,7 +167,7 @@ def join_graph(keys: ForeignKeys) -> JoinGraph:
             )
         )
     live = {tables[int(number)] for number in columns.table_of[columns.alive]}
-    return JoinGraph(live, edges)
+    return JoinGraph(live, edges, keys)
 
 
 def _connected(pairs: Iterable[tuple[Any, Any]]) -> list[list[Any]]:
@@ -202,9 +235,15 @@ def _write_parquet(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge])
     pyarrow.parquet.write_table(pa.Table.from_pylist([edge.to_dict() for edge in edges], schema), path)
 
 
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
 _WRITERS: dict[str, Callable[[Path, Sequence[str], Sequence[JoinEdge]], None]] = {
     ".graphml": _write_graphml,
     ".json": _write_json,
     ".parquet": _write_parquet,
+    ".mmd": lambda path, _, edges: _write_text(path, mermaid(edges)),
+    ".dbml": lambda path, _, edges: _write_text(path, dbml(edges)),
 }
-SUFFIXES = tuple(_WRITERS)
+SUFFIXES = (*_WRITERS, _HTML)

@@ -44,7 +44,9 @@ def join_with_lake(
 
 
 def _is_of_lake(table: Any) -> bool:
-    """Whether a table that was opened is one of the lake, and no file or frame."""
+    """Whether a table is one of the lake, by its name or already opened, and no file or frame."""
+    if isinstance(table, InputTable):
+        return table.id is not None
     return isinstance(table, str) and not Path(table).is_file()
 
 

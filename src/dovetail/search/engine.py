@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
+from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
@@ -201,6 +202,7 @@ def together(
 def _ask_all(
     search: Callable[[OpenSegment, Array], list[M]], segments: Sequence[OpenSegment], allowed: list[Array]
 ) -> list[M]:
+    check_cancelled()
     if len(segments) < 2:
         return [match for pair in zip(segments, allowed, strict=True) for match in search(*pair)]
     return [match for found in _threads(os.getpid()).map(search, segments, allowed) for match in found]

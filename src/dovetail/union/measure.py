@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dovetail._cancel import check_cancelled
 from dovetail._model import Model, load_model
 from dovetail._types import Array
 from dovetail.evidence.reasons import Clauses, Group, Values, model_clauses
@@ -60,10 +61,14 @@ class UnionJudge:
 
     def judge(self, tables: Sequence[int]) -> list[JudgedTable]:
         opened = [lake_table(*self._lake.table_at(number)) for number in tables]
-        aligned = [align(self._summaries, summaries(table)) for table in opened]
+        aligned = [self._aligned(table) for table in opened]
         features = [self._features(number, each) for number, each in zip(tables, aligned, strict=True)]
         likely = union_model().probability(np.array(features).reshape(-1, len(FEATURES))).tolist()
         return [JudgedTable(*each) for each in zip(tables, opened, aligned, features, likely, strict=True)]
+
+    def _aligned(self, table: InputTable) -> Alignment:
+        check_cancelled()
+        return align(self._summaries, summaries(table))
 
     def number_of(self, table: str) -> int:
         """The number of a live table."""

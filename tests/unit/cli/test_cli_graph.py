@@ -175,7 +175,7 @@ def test_graph(shop, tmp_path):
         (("inds", "--partial", "2"), "`partial` is a share above 0 and at most 1, not 2."),
         (("inds", "--coverage", "much"), "`coverage` is a share from 0 to 1, such as 0.9, not 'much'."),
         (("keys", "-o", "x"), "Cannot write a file without suffix: use .json, .csv, .parquet."),
-        (("graph", "-o", "x.csv"), "Cannot write .csv: use .graphml, .json, .parquet."),
+        (("graph", "-o", "x.csv"), "Cannot write .csv: use .graphml, .json, .parquet, .mmd, .dbml, .html."),
         (("path", "people.csv", "cities.csv"), 'The index has no table "cities.csv". Did you mean "geo/cities.csv"?'),
     ],
 )

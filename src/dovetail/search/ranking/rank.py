@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dovetail._cancel import check_cancelled
 from dovetail._model import Model
 from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
@@ -196,6 +197,7 @@ class Ranker:
         rows = []
         theirs = [int(column) for table in tables.tolist() for column in self.lake.columns_of(table)]
         for place in self._candidates:
+            check_cancelled()
             evidence, floor = self._evidence[place], self._floors[place]
             for column in theirs:
                 counts = evidence.counts(*self.lake.place_of(column))

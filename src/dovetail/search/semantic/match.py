@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.indexes.open_segment import OpenSegment
@@ -86,6 +87,7 @@ def similar(
     """The columns in which at least `least` rows of mine have a match: all, or the `k` best. Exact."""
     found: list[SimilarMatch] = []
     for segment, allowed in zip(segments, columns, strict=True):
+        check_cancelled()
         found = sorted(
             [*found, *_in_segment(segment, asked, matching, k, least, allowed, way)], key=lambda match: match.order
         )

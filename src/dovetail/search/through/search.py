@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
@@ -57,6 +58,7 @@ def search_through(
     best = sorted(_candidates(segments, table, column, allowed), key=lambda each: (-each.promise, each.match.order))
     found: dict[str, ThroughHit] = {}
     for candidate in best[: _JUDGED * k]:
+        check_cancelled()
         match = candidate.match
         if match.table in found or decided.rejects_match((column.name,), match):
             continue

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow.compute as pc
 
+from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.evidence.rarity import rarity
@@ -61,6 +62,7 @@ def search_transformed(
             raise InputError(f"{' and '.join(names)} of {table.name} has no values: all are empty or null.")
         offered = (match for match in _candidates(segments, mine, allowed) if not _is_rejected(decided, columns, match))
         for match in offered:
+            check_cancelled()
             hit = _verified(match, mine, least)
             if hit and (hit.table not in found or hit.score > found[hit.table].score):
                 found[hit.table] = hit

@@ -1,0 +1,30 @@
+"""Failures as a client sees them: one sentence and a status code, never a traceback."""
+
+from __future__ import annotations
+
+from dovetail.errors import DovetailError, IndexDamaged, UnknownName, WriterConflict
+
+
+class Refused(DovetailError):
+    """The server does not do this; `status` says in HTTP why."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+BAD_REQUEST, UNAUTHORISED, FORBIDDEN, NOT_FOUND, GONE, LENGTH_REQUIRED, TOO_LARGE = 400, 401, 403, 404, 410, 411, 413
+FAILED, BUSY, OUT_OF_TIME = 500, 503, 504
+UNEXPECTED = "Something went wrong on the server; its log says what."
+
+_STATUS: tuple[tuple[type[DovetailError], int], ...] = (
+    (UnknownName, NOT_FOUND),
+    (WriterConflict, BUSY),
+    (IndexDamaged, FAILED),
+)
+
+
+def status_of(error: DovetailError) -> int:
+    if isinstance(error, Refused):
+        return error.status
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), BAD_REQUEST)
