@@ -138,7 +138,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
     with without_spark():
         return {
             "dovetail index": dovetail("index", SAMPLE_LAKE, "--to", folder / "new", *options, "--json").json,
-            "dovetail search": dovetail("search", "geo/provinces.csv", "--index", index, "--json").json,
+            "dovetail search": dovetail("search", "geo/us-state-capitals.jsonl", "--index", index, "--json").json,
             "dovetail search --target": dovetail(
                 "search", "geo/us-states.csv", "--on", "name", "--target", "capital_tz", "--index", index, "--json"
             ).json,

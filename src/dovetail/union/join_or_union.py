@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from dovetail._types import Array
 from dovetail.search.hits import Hit, Hits, TableToAppend
@@ -11,7 +12,7 @@ from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable
 from dovetail.union.measure import UnionJudge
 
-_MORE = 6  # tables that are no hits but share names of columns, judged as well; arbitrary, for time
+_MORE = 6  # tables that are no hits but have half of the names of columns, judged as well; arbitrary, for time
 _LIKELY = 0.5  # more likely than not, a person would append the table
 
 
@@ -38,7 +39,6 @@ def _with_union(hit: Hit, union: float | None) -> Hit:
 
 def _others(judge: UnionJudge, known: set[str]) -> tuple[TableToAppend, ...]:
     """Tables that are not known yet and whose rows could be appended, the likeliest first."""
-    numbers = judge.candidates(_MORE + len(known)).tolist()
-    others = [number for number in numbers if judge.name_of(number) not in known][:_MORE]
-    likely = [TableToAppend(each.table.name, each.probability) for each in judge.judge(others)]
+    others = (number for number in judge.with_my_names().tolist() if judge.name_of(number) not in known)
+    likely = [TableToAppend(each.table.name, each.probability) for each in judge.judge(list(islice(others, _MORE)))]
     return tuple(sorted((each for each in likely if each.probability > _LIKELY), key=lambda each: -each.probability))

@@ -59,6 +59,10 @@ class UnionJudge:
         """The numbers of the most promising tables."""
         return self._candidates.best(number)
 
+    def with_my_names(self) -> Array:
+        """The numbers of the tables with at least half of the names of my columns."""
+        return self._candidates.with_my_names()
+
     def judge(self, tables: Sequence[int]) -> list[JudgedTable]:
         opened = [lake_table(*self._lake.table_at(number)) for number in tables]
         aligned = [self._aligned(table) for table in opened]
