@@ -146,9 +146,10 @@ def _make(desk: Desk, table: str, other: str, options: dict[str, Any]) -> None:
 
 def _left_over(report: dict[str, Any]) -> None:
     for side in ("left", "right"):
-        sample = report[f"unmatched_{side}_sample"]
+        sample, number = report[f"unmatched_{side}_sample"], report[f"unmatched_{side}"]
         if sample:
-            soft(f"Not matched on the {side} ({report[f'unmatched_{side}']:,} rows): {'; '.join(map(str, sample))}")
+            rows = "1 row" if number == 1 else f"{number:,} rows"
+            soft(f"Not matched on the {side} ({rows}): {'; '.join(map(str, sample))}")
 
 
 def _program(report: dict[str, Any], table: str, other: str, asked: dict[str, str]) -> None:
