@@ -110,7 +110,7 @@ class Examples:
         segments = self._lake.segments
         allowed = np.concatenate([segment.allowed((), str(query))[segment.table_of] for segment in segments])
         if outside:
-            table.path = None
+            table.path = table.address = None
         evidence = [Evidence(segments, column) for column in table.columns]
         ranker = Ranker(self._lake, table, allowed, evidence, [1] * len(evidence))
         ranker.find()
