@@ -239,7 +239,7 @@ def _decide(desk: Desk, table: str, hit: Hit) -> None:
         soft(f"{hit.reasons[0]}." if hit.reasons else "Decided.")
 
     async def decide(verdict: str) -> None:
-        # By then the page may be closed, which NiceGUI answers with a RuntimeError; what was decided is kept all the same.
+        # By then the page may be closed, which NiceGUI answers with a RuntimeError; what was decided is kept.
         with contextlib.suppress(RuntimeError), shown_in(said):
             await desk.ask(lambda: desk.service.lake.decide(table, hit.table, hit.pairs, verdict))
             said.clear()
