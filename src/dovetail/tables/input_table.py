@@ -104,9 +104,9 @@ class InputTable:
         return self._read_text()
 
     def column(self, name: str) -> InputColumn:
-        if name not in self.names:
-            raise UnknownName(unknown(f"{self.name} has no column", name, self.names))
         if name not in self._columns:
+            if name not in self.names:
+                raise UnknownName(unknown(f"{self.name} has no column", name, self.names))
             self._columns[name] = self._read_column(name)
         return self._columns[name]
 
@@ -123,7 +123,7 @@ class InputTable:
             layout=self.layout, id=self.id,
         )  # fmt: skip
 
-    @property
+    @cached_property
     def columns(self) -> tuple[InputColumn, ...]:
         return tuple(map(self.column, self.names))
 
