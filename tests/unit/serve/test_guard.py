@@ -20,6 +20,7 @@ def test_without_a_token_only_this_machine_is_answered(made):
         assert client.get("/decisions.json", headers={"host": "localhost:8484"}).status_code == 200
         assert client.get("/decisions.json", headers={"host": "evil.example"}).status_code == 403
         assert client.get("/decisions.json", headers={"origin": "http://evil.example"}).status_code == 403
+        assert client.get("/decisions.json", headers={"origin": "null"}).status_code == 403  # a sandboxed frame
         assert client.get("/decisions.json", headers={"origin": "http://127.0.0.1"}).status_code == 200
 
 
