@@ -52,7 +52,7 @@ def test_from_the_command(sample_index):
 
 def test_partitions_on_disk_from_the_command(sample_index, tmp_path, monkeypatch):
     monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
-    asked = ("search", AIRPORTS, "--on", "country", "--by", "semantic", "--index", sample_index)
+    asked = ("search", AIRPORTS, "--on", "city", "--by", "semantic", "--index", sample_index)
     same = command(*asked).out
     assert command(*asked, "--set", "way=pexeso", "--set", "partitions=3").out == same
     assert len(list((tmp_path / "cache").glob("*/divergence-3-0-0-*"))) == 4  # which columns, and three partitions
