@@ -5,8 +5,8 @@
 
 The ways of `search --by semantic` answer queries that are whole columns of the lake, and so do the peers (peers.py),
 over the same dense vectors: nobody has sparse ones here. Peers have each distinct vector once, as our ways do; PEXESO-H
-and Algorithm 3 have one for each value of a column, as in the paper. Exact answers must be the same. A cover tree in pure
-Python is asked some of the values only, and its time is multiplied.
+and Algorithm 3 have one for each value of a column, as in the paper. Exact answers must be the same. A cover tree in
+pure Python is asked some of the values only, and its time is multiplied.
 """
 
 from __future__ import annotations
