@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ def _asked(name: str) -> int | None:
     return FEW if name in SLOW else None
 
 
-def measure(lake: OneSegment, columns: list[list[str]], asked: list[list[str]], peers: list[str]) -> list[str]:
+def measure(lake: OneSegment, columns: list[list[str]], asked: list[list[str]], peers: list[str]) -> Iterator[str]:
     bench = Bench(lake, columns, peers)
     embedding, queries = timed(lambda: [bench.query(values) for values in asked])
     bench.times(queries[0], TAUS[0], SHARES[0], 1)  # compiles
@@ -119,28 +119,24 @@ def measure(lake: OneSegment, columns: list[list[str]], asked: list[list[str]], 
         bench.recalls[name].clear(), bench.precisions[name].clear()
     names = list(bench.ways(queries[0], TAUS[0], SHARES[0]))
     texts = lake.texts.texts
-    lines = [
+    yield (
         f"{len(bench.vectors):,} vectors of {lake.texts.dimension} dimensions, {texts:,} of them distinct, in "
         f"{len(columns):,} columns; |P| {len(bench.grid.pivots)}, m {bench.grid.levels}. {len(queries)} queries of "
-        f"{np.mean([len(q.texts) for q in queries]):.0f} values on average. CPU milliseconds a query.",
+        f"{np.mean([len(q.texts) for q in queries]):.0f} values on average. CPU milliseconds a query. "
         f"Built from values in {lake.build_seconds:.1f} s ({texts / lake.build_seconds:,.0f} texts/s); the values of a "
         f"query become vectors in {1e3 * embedding / len(queries):.1f} ms, which is left out below. Made in memory: "
         + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in bench.made.items())
-        + ".",
-        "",
-        f"| τ | T | {' | '.join(names)} |",
-        "|--:|--:|" + "--:|" * len(names),
-    ]
+        + "."
+    )
+    yield f"\n| τ | T | {' | '.join(names)} |"
+    yield "|--:|--:|" + "--:|" * len(names)
     for tau in TAUS:
         for share in SHARES:
             times = [bench.times(query, tau, share) for query in queries]
             means = [f"{np.mean([each[name] for each in times]):.1f}" for name in names]
-            lines.append(f"| {tau:.0%} | {share:.0%} | {' | '.join(means)} |")
+            yield f"| {tau:.0%} | {share:.0%} | {' | '.join(means)} |"
     for name, recalls in bench.recalls.items():
-        lines.append(
-            f"\n{name}: columns with recall {np.mean(recalls):.2f}, precision {np.mean(bench.precisions[name]):.2f}."
-        )
-    return lines
+        yield f"\n{name}: columns with recall {np.mean(recalls):.2f}, precision {np.mean(bench.precisions[name]):.2f}."
 
 
 def main() -> None:
@@ -158,11 +154,12 @@ def main() -> None:
     asked = [columns[n] for n in np.random.default_rng(7).choice(len(columns), given.queries, replace=False)]
     with tempfile.TemporaryDirectory() as folder:
         lake = OneSegment(Path(folder), columns, given.embedder)
-        lines = measure(lake, columns, asked, [name for name in given.peers.split(",") if name])
-    text = "\n".join(lines)
-    print(text)
+        lines = []
+        for line in measure(lake, columns, asked, [name for name in given.peers.split(",") if name]):
+            print(line, flush=True)
+            lines.append(line)
     if given.report:
-        given.report.write_text(text, encoding="utf-8")
+        given.report.write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
