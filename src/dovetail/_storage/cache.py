@@ -3,8 +3,8 @@ and what can be made again from an index.
 
     $DOVETAIL_CACHE, by default $XDG_CACHE_HOME/dovetail/files      a folder for each address, names as in the store
 
-What is cached never changes where it comes from, and is checked when it is fetched or made. A copy that is removed while
-a process has it mapped stays there for that process.
+What is cached never changes where it comes from, and is checked when it is fetched or made. A copy that is removed
+while a process has it mapped stays there for that process.
 """
 
 from __future__ import annotations
