@@ -4,9 +4,9 @@
 
 Columns of a lake in the paper's setting (setting.py), whole columns as queries, T 60 %. Columns share a partition by
 divergence, by chance, or by k-means over the means of their vectors, which only this program has. Each clustering and
-number answers in a process of its own: it makes the partitions, searches, and says how much memory it took at most,
-mapped files included, beside what it had with kernels compiled. Times are of the processor; where files are dropped
-from the system's memory before each query ("from disk"), by the clock. All answers must be the same.
+number has a process that makes the partitions and one that searches. They say how much memory they took at most, mapped
+files included, beside what they had with kernels compiled. Times are of the processor; where files are dropped from the
+system's memory before each query ("from disk"), by the clock. All answers must be the same.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def by_means(texts: ColumnTexts, number: int) -> Any:
 column_clusters.CLUSTERINGS["means"] = by_means
 
 
-def answer(folder: Path, clustering: str, number: int, tau: float) -> dict[str, Any]:
-    """In this process: what one clustering and number takes. Number 0 is one grid in memory."""
+def answer(folder: Path, clustering: str, number: int, tau: float, making: bool) -> dict[str, Any]:
+    """In this process: what one clustering and number takes to make, or to search. Number 0 is one grid in memory."""
     ref = SegmentRef(**json.loads((folder / "ref.json").read_text()))
     reader = PEXESO.open(Segment(folder / "segments", ref))
     asked = pickle.loads((folder / "queries.pickle").read_bytes())
@@ -69,14 +69,13 @@ def answer(folder: Path, clustering: str, number: int, tau: float) -> dict[str, 
     compile_kernels(radius)
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the highest of what follows
-    if number:
-        parts = partitions.Partitions(reader, number, clustering)
-        made, _ = timed(lambda: ask(parts, asked[0], radius, reader.columns))
-        making = memory("VmHWM") - before
-        Path("/proc/self/clear_refs").write_text("5")
-    else:
+    parts: Any = partitions.Partitions(reader, number, clustering) if number else None
+    if not number:
         made, parts = timed(lambda: reader._grid(radius, 0, 0))
-        making = memory("VmHWM") - before
+    elif making:
+        made, _ = timed(lambda: ask(parts, asked[0], radius, reader.columns))
+    if making:
+        return {"made": made, "making": memory("VmHWM") - before}
     times: dict[str, list[float]] = {"cached": [], "disk": []}
     answers, computed = [], 0
     for query in asked:
@@ -91,8 +90,7 @@ def answer(folder: Path, clustering: str, number: int, tau: float) -> dict[str, 
         computed += distances
     files = [path.stat().st_size for path in (folder / "cache" / f"{clustering}-{number}").glob("*/*")]
     return {
-        "made": made, "making": making, "searching": memory("VmHWM") - before,
-        "megabytes": sum(files) / 1e6, "largest": max(files, default=0) / 1e6,
+        "searching": memory("VmHWM") - before, "megabytes": sum(files) / 1e6, "largest": max(files, default=0) / 1e6,
         "texts": int(parts.sizes.sum()) if number else reader.texts,
         "answers": answers, "computed": computed / len(asked),
         **{kind: 1e3 * float(np.mean(seconds)) for kind, seconds in times.items()},
@@ -139,11 +137,13 @@ def memory(name: str) -> float:
 
 def in_a_process(folder: Path, clustering: str, number: int, tau: float) -> dict[str, Any]:
     kept = folder / "cache" / f"{clustering}-{number}"
-    command = [sys.executable, __file__, str(folder), "--answer", clustering, str(number), "--tau", str(tau)]
-    run = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {FOLDER_VARIABLE: str(kept)}
-    )
-    found: dict[str, Any] = json.loads(run.stdout)
+    found: dict[str, Any] = {}
+    for step in ("make", "search"):  # each begins with nothing in memory
+        command = [sys.executable, __file__, str(folder), "--answer", clustering, str(number), step, "--tau", str(tau)]
+        run = subprocess.run(
+            command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {FOLDER_VARIABLE: str(kept)}
+        )
+        found |= json.loads(run.stdout)
     return found
 
 
@@ -181,10 +181,11 @@ def main() -> None:
     parser.add_argument("--tau", type=float, default=0.06, help="0.06 is the paper's default")
     parser.add_argument("--embedder", default="glove")
     parser.add_argument("--report", type=Path)
-    parser.add_argument("--answer", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--answer", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.answer:
-        print(json.dumps(answer(given.index, given.answer[0], int(given.answer[1]), given.tau)))
+        clustering, number, step = given.answer
+        print(json.dumps(answer(given.index, clustering, int(number), given.tau, step == "make")))
         return
     columns = columns_of(given.index, given.columns, given.least, given.longest)
     long_enough = [values for values in columns if len(values) >= 20]
