@@ -25,7 +25,7 @@ from dovetail.pipeline.probe import Witness, witness
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PART_BYTES = 64 << 20
+_PART_BYTES = 16 << 20  # of a file, for one task: a file of 50 MB keeps some cores busy, one of 10 GB makes 600 tasks
 _ROWS_AT_ONCE = 10_000  # in a batch for Spark, as its own are
 
 
