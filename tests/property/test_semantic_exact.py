@@ -136,7 +136,8 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, sim
     everything = lake.search(query, by="semantic", min_similarity=similarity, threshold=share, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
     asked = {"by": "semantic", "min_similarity": similarity, "threshold": share, "copies": True}
-    for settings_of_it in ({}, {"pivots": 2, "levels": 3}, {"partitions": 2}):
+    on_disk = [{"partitions": 2}] if len(lake.segments) == 1 else []  # files of each segment take their time
+    for settings_of_it in ({}, {"pivots": 2, "levels": 3}, *on_disk):
         published = lake.search(query, way="pexeso", settings=settings_of_it, **asked)
         assert published == everything
     best = lake.search(query, by="semantic", min_similarity=similarity, k=k, copies=True)
