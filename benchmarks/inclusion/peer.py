@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import resource
+import tempfile
 import time
 from pathlib import Path
 
@@ -30,14 +32,21 @@ def main() -> None:
     parser.add_argument("--algorithm", choices=list(OPTIONS), default="Spider")
     parser.add_argument("--check", action="store_true", help="also a checksum of the dependencies")
     given = parser.parse_args()
+    folder = given.folder.resolve()
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)  # Faida leaves its files where it runs
+        run(folder, given.algorithm, given.check)
+
+
+def run(folder: Path, algorithm: str, check: bool) -> None:
     begun, cpu = time.perf_counter(), time.process_time()
-    files = sorted(given.folder.glob("*.csv"))
+    files = sorted(folder.glob("*.csv"))
     frames = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in files]
     read, read_cpu = time.perf_counter() - begun, time.process_time() - cpu
-    finder = getattr(desbordante.ind.algorithms, given.algorithm)()
+    finder = getattr(desbordante.ind.algorithms, algorithm)()
     begun, cpu = time.perf_counter(), time.process_time()
     finder.load_data(tables=frames)
-    finder.execute(**OPTIONS[given.algorithm])
+    finder.execute(**OPTIONS[algorithm])
     found = finder.get_inds()
     answer = {
         "read_seconds": read,
@@ -47,7 +56,7 @@ def main() -> None:
         "dependencies": len(found),
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
-    if given.check:
+    if check:
         answer["checksum"] = checksum([file.name for file in files], found)
     print(json.dumps(answer))
 
