@@ -1,8 +1,8 @@
 """Algorithm 1 as published: the posting items of one column, table by table.
 
-Tables come by falling number of items. Both table filters have the `<` of the listing (the text has `≤`), so that tables
-that tie with the k-th are compared by their rank. Rows are verified as in the search of our own; the paper leaves open
-how.
+Tables come by falling number of items. Both table filters have the `<` of the listing (the text has `≤`), so that
+tables that tie with the k-th are compared by their rank. Rows are verified as in the search of our own; the paper
+leaves open how.
 """
 
 from __future__ import annotations
@@ -28,17 +28,21 @@ from dovetail.indexes.mate.mapping_kernels import (
 )
 from dovetail.indexes.mate.query_kernels import Cells, check, empty_cells, items_before, match_row, raise_best
 
+_BLOCK = 4096  # arbitrary; the authors' program verifies from 100 rows on
+
 
 @compiled
-def _filter_rows(
-    table: int, hit: int, stop: int, least: int, total: int, key: Any, items: Any, store: Any, rows: Any, seen: Any,
-    hits: Array, passed: Array, work: Array,
-) -> tuple[int, Array]:  # fmt: skip
-    """Lines 13 to 20: the tuples that pass the super key of a row, as (item, place of the row, tuple).
+def _match_table(
+    table: int, hit: int, stop: int, least: int, total: int, key: Any, postings: Any, items: Any, store: Any,
+    rows: Any, seen: Any, hits: Array, passed: Array, n: Array, work: Array,
+) -> Pairs:  # fmt: skip
+    """Lines 11 to 21: the pairs of tuples and rows that match, none where table filter 2 leaves the table.
 
-    How many there are, or -1 where table filter 2 leaves the table.
+    What passes the filter, as (item, place of the row, tuple), is verified in blocks as large as `passed`.
     """
+    cells, pairs = empty_cells(LITTLE_ROOM), no_pairs(key.tuples.shape[1])
     asked, row_bytes = key.keys[key.class_of[rows.ones[table]]], items.row_bytes[table]
+    none_done = np.full(len(key.tuples), -1, np.int64)  # every row is held against all tuples of its value
     size, checked, matched = 0, int64(0), int64(0)
     while hit < stop and work[EFFORT] > 0:
         start, column, entry = hits[hit, 1], hits[hit, 2], hits[hit, 3]
@@ -46,16 +50,16 @@ def _filter_rows(
         place = items_before(entry, items) - items_before(items.set_offsets[column], items)
         at = items.starts[column] + place * row_bytes
         for _ in range(items.set_counts[entry]):
-            if total - checked + matched < least:
-                return -1, passed
+            if total - checked + matched < least:  # line 14
+                n[PAIRS] = 0
+                return pairs
+            if size + last - first > len(passed):
+                cells, pairs = _verify(table, size, passed, key, postings, store, seen, cells, pairs, n, work)
+                size = 0
             row = read_number(items.rows, at, row_bytes)
             at += row_bytes
             row_key = rows.super_keys[store.first_rows[table] + row]
-            found = check(first, last, row_key, key.start_tuples, asked, seen.done, table, seen.passing, 0, work)
-            while size + found > len(passed):
-                larger = np.empty((2 * len(passed), 3), np.int64)
-                larger[: len(passed)] = passed
-                passed = larger
+            found = check(first, last, row_key, key.start_tuples, asked, none_done, table, seen.passing, 0, work)
             for i in range(found):
                 passed[size + i] = checked, store.starts[table] + row * store.strides[table], seen.passing[i]
             size += found
@@ -64,7 +68,8 @@ def _filter_rows(
             work[READ] += 1
             work[EFFORT] -= 1 + last - first
         hit += 1
-    return size, passed
+    cells, pairs = _verify(table, size, passed, key, postings, store, seen, cells, pairs, n, work)
+    return pairs
 
 
 @compiled
@@ -72,16 +77,14 @@ def _verify(
     table: int, size: int, passed: Array, key: Any, postings: Any, store: Any, seen: Any, cells: Cells, pairs: Pairs,
     n: Array, work: Array,
 ) -> tuple[Cells, Pairs]:  # fmt: skip
-    """Line 21: the pairs of tuples and rows that match."""
+    """Look the tuples that passed up in their rows; the pairs that match are added."""
     i = 0
     while i < size and work[EFFORT] > 0:
         item, found = passed[i, 0], 0
         while i + found < size and passed[i + found, 0] == item:
             seen.passing[found] = passed[i + found, 2]
             found += 1
-        cells, pairs = match_row(
-            table, passed[i, 1], found, False, key, postings, store, seen, cells, pairs, n, work
-        )  # fmt: skip
+        cells, pairs = match_row(table, passed[i, 1], found, False, key, postings, store, seen, cells, pairs, n, work)
         i += found
     return cells, pairs
 
@@ -94,8 +97,8 @@ def search_as_published(
 ) -> tuple[int, Pairs]:  # fmt: skip
     """As `search_tables`; `totals` are the posting items of each table, the paper's L_t."""
     width = key.tuples.shape[1]
-    cells, pairs = empty_cells(LITTLE_ROOM), no_pairs(width)
-    passed = np.empty((LITTLE_ROOM, 3), np.int64)
+    pairs = no_pairs(width)
+    passed = np.empty((max(_BLOCK, len(key.tuples)), 3), np.int64)
     n[VALUES:] = 0
     if begin:
         raise_best(best, best_ranks, overlaps[begin - 1], ranks[candidates[begin - 1]])
@@ -108,13 +111,11 @@ def search_as_published(
             work[CUT] += 1
             continue
         work[TABLES] += 1
-        cells, pairs = empty_cells(LITTLE_ROOM), no_pairs(width)
         n[VALUES:] = 0
-        size, passed = _filter_rows(
-            table, candidate_offsets[candidate], candidate_offsets[candidate + 1], least, totals[table], key, items,
-            store, rows, seen, hits, passed, work,
+        pairs = _match_table(
+            table, candidate_offsets[candidate], candidate_offsets[candidate + 1], least, totals[table], key, postings,
+            items, store, rows, seen, hits, passed, n, work,
         )  # fmt: skip
-        cells, pairs = _verify(table, size, passed, key, postings, store, seen, cells, pairs, n, work)
         if work[EFFORT] <= 0:
             work[CUT] += 1
             continue

@@ -275,6 +275,7 @@ def match_row(
         )  # fmt: skip
         work[EFFORT] -= n[COLUMNS]
     work[PASSED] += size
+    work[EFFORT] -= size * key.tuples.shape[1]
     for i in range(size):
         pairs = add_pair(seen.passing[i], table, key, seen, pairs, n, work)
     return cells, pairs
