@@ -21,17 +21,19 @@ _VARIES = -2
 @compiled
 def count_pair(
     left: tuple[Array, Array, Array], right: tuple[Array, Array, Array], combinations: Array, weights: Array,
-    logs: Array, times: Array, left_marks: Array, right_marks: Array, mark: int, joins: Array,
-) -> tuple[float, float, float, float, float]:  # fmt: skip
-    """Count the join after adding a pair of columns: rows, groups, spread, and the rows of both tables with a match.
+    logs: Array, shares: Array, times: Array, left_marks: Array, right_marks: Array, mark: int, joins: Array,
+) -> tuple[float, float, float, float, float, float]:  # fmt: skip
+    """Count the join after adding a pair of columns.
 
-    `combinations` are the classes of both tables that are in a group together, in `times` groups; over these, `weights`
-    sums the products of the other tables' rows, and `logs` these products times their logarithms. `joins` says which
-    combinations still join; the marks keep a class of rows from being counted twice.
+    Returns rows, groups, spread, the groups that further columns could make at most, and the rows of both tables with a
+    match. `combinations` are the classes of both tables that are in a group together, in `times` groups; over these,
+    `weights` sums the products of the other tables' rows, `logs` these products times their logarithms, and `shares`
+    these products without their largest factor. `joins` says which combinations still join; the marks keep a class of
+    rows from being counted twice.
     """
     left_keys, left_counts, left_starts = left
     right_keys, right_counts, right_starts = right
-    rows, groups, spread, left_rows, right_rows = 0.0, 0.0, 0.0, 0.0, 0.0
+    rows, groups, spread, most, left_rows, right_rows = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(len(combinations)):
         c, d = np.int64(combinations[i, 0]), np.int64(combinations[i, 1])
         a, b, found = left_starts[c], right_starts[d], False
@@ -45,6 +47,8 @@ def count_pair(
                 product = float(left_counts[a]) * right_counts[b]
                 rows += weights[i] * product
                 groups += times[i]
+                # A key is known from the rows of all tables but one: each of its values is in two tables.
+                most += min(shares[i] * product, weights[i] * min(left_counts[a], right_counts[b]))
                 spread += logs[i] * product + weights[i] * product * np.log2(product)
                 if left_marks[a] != mark:
                     left_marks[a] = mark
@@ -56,7 +60,7 @@ def count_pair(
                 a += 1
                 b += 1
         joins[i] = found
-    return rows, groups, spread, left_rows, right_rows
+    return rows, groups, spread, most, left_rows, right_rows
 
 
 @compiled

@@ -70,8 +70,12 @@ class ManyCoded:
         x, _, y, _ = pair
         matched = list(self.most)
         matched[x], matched[y] = joined.matched
-        rows = joined.rows * math.prod(most for table, most in enumerate(self.most) if table not in (x, y))
-        return Joined(tuple(matched), rows, joined.groups, joined.spread, rows, self.sizes, False)
+        others = [most for table, most in enumerate(self.most) if table not in (x, y)]
+        times = math.prod(others)
+        most_groups = min(joined.most_groups * times, joined.rows * times // max(others))
+        return Joined(
+            tuple(matched), joined.rows * times, joined.groups, joined.spread, most_groups, self.sizes, False
+        )  # fmt: skip
 
     @property
     def root(self) -> ManyGroups:
@@ -202,13 +206,15 @@ class ManyGroups:
             self._splits[table, column] = rows, runs, (keys, np.diff(runs), starts)
         return self._splits[table, column]
 
-    def products(self, but: tuple[int, int]) -> Array:
-        """For every key the rows of its classes multiplied, but for two tables."""
-        found = np.ones(len(self.keys))
+    def products(self, but: tuple[int, int]) -> tuple[Array, Array]:
+        """For every key the rows of its classes multiplied, but for two tables; and the largest of these numbers."""
+        found, largest = np.ones(len(self.keys)), np.ones(len(self.keys))
         for table, weights in enumerate(self._weights):
             if table not in but:
-                found *= weights[self.keys[:, table]]
-        return found
+                rows = weights[self.keys[:, table]]
+                found *= rows
+                np.maximum(largest, rows, out=largest)
+        return found, largest
 
     def matched(self, table: int, keys: Array) -> int:
         """The rows of a table in some of the keys."""
@@ -226,9 +232,10 @@ class _Counter:
         both = groups.keys[:, x].astype(np.int64) * groups.numbers[y] + groups.keys[:, y]
         known, self._place, times = np.unique(both, return_inverse=True, return_counts=True)
         self._combinations = np.stack(np.divmod(known, groups.numbers[y]), axis=1)
-        products = groups.products((x, y))
+        products, largest = groups.products((x, y))
         self._weights = np.bincount(self._place, products)
         self._logs = np.bincount(self._place, products * np.log2(products))
+        self._shares = np.bincount(self._place, products / largest)
         self._times = times.astype(np.float64)
         self._marks: dict[tuple[int, int], Array] = {}
         self._mark = 0
@@ -238,7 +245,7 @@ class _Counter:
 
     def count(self, pair: Pair) -> Joined | None:
         groups, x, y = self._groups, pair[0], pair[2]
-        (rows, number, spread, mine, theirs), joins = self._count(pair)
+        (rows, number, spread, most, mine, theirs), joins = self._count(pair)
         if not number:
             return None
         keys = np.flatnonzero(joins[self._place])
@@ -248,10 +255,12 @@ class _Counter:
             for table in range(len(groups.classes))
         ]
         matched[x], matched[y] = int(mine), int(theirs)
-        all_connected = len(connected) == len(matched)
-        return Joined(tuple(matched), int(rows), int(number), spread, int(rows), groups.tables.sizes, all_connected)
+        return Joined(
+            tuple(matched), int(rows), int(number), spread, math.ceil(most), groups.tables.sizes,
+            len(connected) == len(matched),
+        )  # fmt: skip
 
-    def _count(self, pair: Pair) -> tuple[tuple[float, float, float, float, float], Array]:
+    def _count(self, pair: Pair) -> tuple[tuple[float, float, float, float, float, float], Array]:
         x, a, y, b = pair
         mine, theirs = self._groups.split_of(x, a)[2], self._groups.split_of(y, b)[2]
         self._mark += 1
@@ -261,8 +270,9 @@ class _Counter:
         ]
         joins = np.zeros(len(self._combinations), np.bool_)
         counts = count_pair(
-            mine, theirs, self._combinations, self._weights, self._logs, self._times, *marks, self._mark, joins
-        )
+            mine, theirs, self._combinations, self._weights, self._logs, self._shares, self._times, *marks, self._mark,
+            joins,
+        )  # fmt: skip
         return counts, joins
 
 
