@@ -121,7 +121,7 @@ def answer(best, codes: Coded):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(tables([(1, 1), (2, 2), (3, 2), (1, 4), (3, 3)], 7), st.sampled_from([1, 2, 100]))
 def test_two_tables(given_tables, k):
     codes = coded(given_tables)
@@ -133,7 +133,7 @@ def test_two_tables(given_tables, k):
             assert answer(best, codes) == wanted, (name, closed, bounded)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @example(
     [
         {"a": ["v", "u"], "b": ["u", "v"]},
@@ -151,7 +151,7 @@ def test_three_tables(given_tables, k):
         assert answer(best, codes) == ranked(name, given_tables)[:k], name
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(tables([(1, 1, 1, 1), (1, 2, 1, 1), (2, 1, 1, 1)], 3), st.sampled_from([1, 3, 100]))
 def test_four_tables(given_tables, k):
     codes = coded(given_tables)

@@ -91,9 +91,7 @@ def way_option(*questions: str) -> Callable[[Command], Command]:
     rows = [way for question in questions for way in WAYS[question]]
     ways = "; ".join(f"{way.name} ({way.help})" for way in rows)
     parameters = "".join(
-        f" With way={way.name}: " + "; ".join(map(_described, way.parameters)) + "."
-        for way in rows
-        if way.parameters
+        f" With way={way.name}: " + "; ".join(map(_described, way.parameters)) + "." for way in rows if way.parameters
     )
     return click.option(
         "--set", "choices", multiple=True, metavar="NAME=VALUE",

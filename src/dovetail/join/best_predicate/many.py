@@ -141,9 +141,9 @@ class ManyGroups:
 
         The rows of a column are sorted by class and code once, and merged with those of every other column.
         """
-        if len(self.keys) == 1 and self.connected == {0}:
+        if self.connected == {0}:  # no pair yet
             return {pair: self.tables.single[pair] for pair in pairs if pair in self.tables.single}
-        found = {}
+        found: dict[Pair, Joined] = {}
         for (x, y), some in itertools.groupby(sorted(pairs, key=lambda p: (p[0], p[2])), lambda p: (p[0], p[2])):
             counter = _Counter(self, x, y)
             for pair in some:
@@ -264,14 +264,14 @@ class _Counter:
         x, a, y, b = pair
         mine, theirs = self._groups.split_of(x, a)[2], self._groups.split_of(y, b)[2]
         self._mark += 1
-        marks = [
+        left_marks, right_marks = (
             self._marks.setdefault(column, np.zeros(len(split[0]), np.int32))
             for column, split in (((x, a), mine), ((y, b), theirs))
-        ]
+        )
         joins = np.zeros(len(self._combinations), np.bool_)
         counts = count_pair(
-            mine, theirs, self._combinations, self._weights, self._logs, self._shares, self._times, *marks, self._mark,
-            joins,
+            mine, theirs, self._combinations, self._weights, self._logs, self._shares, self._times, left_marks,
+            right_marks, self._mark, joins,
         )  # fmt: skip
         return counts, joins
 

@@ -183,6 +183,5 @@ def _seeds(coded: Coded, preference: Preference, k: int, seconds: float) -> Iter
     for tree in trees:
         if len(tree) == len(tables) - 1:
             firsts = {edge: best[edge][0] for edge in tree}
-            for one, other in [(None, None), *((edge, each) for edge in tree for each in best[edge][1:])]:
-                chosen = firsts if one is None else firsts | {one: other}
+            for chosen in [firsts, *(firsts | {edge: each} for edge in tree for each in best[edge][1:])]:
                 yield tuple(sorted((x, a, y, b) for (x, y), each in chosen.items() for _, a, _, b in each.pairs))
