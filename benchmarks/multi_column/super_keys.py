@@ -37,6 +37,7 @@ ONES = (2, 3, 4, 5, 6, 8)
 TUPLES = (100, 1_000, 10_000)  # of a key, at most: the paper's OD (100), (1k) and (10k)
 ONLY_128 = ("md5", "murmur")  # as in the paper
 _WAYS = {"cover": "ours: a cover", "mate": "the paper's: a column"}
+HASHES = ("none", *NAMES, "xash", "fitted")
 _QUICK = 0.02  # seconds below which a search is timed three times
 
 
@@ -75,6 +76,7 @@ class Setting:
     questions: list[Question]
     sizes: list[int]
     ways: list[str]
+    hashes: list[str]
     effort: int
 
     def run(self, reader: MateReader, name: str, **settings: str) -> Run:
@@ -87,6 +89,14 @@ class Setting:
     def alpha(self, bits: int) -> int:
         """By Equation 5."""
         return alpha(bits, self.segment.tokens.arrays.tokens)
+
+    def reader(self, name: str, bits: int) -> MateReader:
+        """With super keys by this hash."""
+        if name == "xash":
+            return self.xash(bits)
+        if name == "fitted":
+            return fitted(self.segment, bits)
+        return HashedReader(self.segment.segment, bits_of(name, self.segment.mate, bits))
 
     def xash(self, bits: int, ones: int | None = None) -> MateReader:
         return xash(self.segment, bits, ones or self.alpha(bits), self.characters)
@@ -148,15 +158,12 @@ def hashes(setting: Setting) -> Iterator[str]:
             cells.append(f"{found.times[members].mean() / 1000:.3f}, {precision:.2f}")
         return f"| {name} | {bits} | {' | '.join(cells)} | {sum(w.cut > 0 for w in found.works)} |"
 
-    segment = setting.segment
-    yield line("none (SCR)", "–", setting.run(segment.mate, "mate", super_keys="off"))
-    for bits in setting.sizes:
-        for name in NAMES:
-            if bits == 128 or name not in ONLY_128:
-                reader = HashedReader(segment.segment, bits_of(name, segment.mate, bits))
-                yield line(name, bits, setting.run(reader, "mate"))
-        yield line("XASH", bits, setting.run(setting.xash(bits), "mate"))
-        yield line("fitted", bits, setting.run(fitted(segment, bits), "mate"))
+    if "none" in setting.hashes:
+        yield line("none (SCR)", "–", setting.run(setting.segment.mate, "mate", super_keys="off"))
+    for name in setting.hashes:
+        for bits in setting.sizes:
+            if name != "none" and (bits == 128 or name not in ONLY_128):
+                yield line(name, bits, setting.run(setting.reader(name, bits), "mate"))
 
 
 PARTS = {"starts": starts, "ones": ones, "hashes": hashes}
@@ -170,13 +177,14 @@ def main() -> None:
     parser.add_argument("--parts", default=",".join(PARTS), help=", ".join(PARTS))
     parser.add_argument("--effort", type=int, default=MOST_EFFORT, help="steps of a search, at most")
     parser.add_argument("--ways", default=",".join(_WAYS), help=", ".join(_WAYS))
+    parser.add_argument("--hashes", default=",".join(HASHES), help=", ".join(HASHES))
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     segments = [OpenSegment(segment) for segment in open_snapshot(options.index).segments]
     segment = max(segments, key=lambda s: s.segment.counts["rows"])
     questions = [q for width in WIDTHS for q in draw(segment, width, options.queries, options.seed)]
     sizes = [int(bits) for bits in options.bits.split(",")]
-    setting = Setting(segment, questions, sizes, options.ways.split(","), options.effort)
+    setting = Setting(segment, questions, sizes, options.ways.split(","), options.hashes.split(","), options.effort)
     print(f"{len(segment.names):,} tables, {segment.segment.counts['rows']:,} rows; {len(questions)} queries.")
     for part in options.parts.split(","):
         print()
