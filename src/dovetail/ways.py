@@ -22,6 +22,8 @@ class Way(NamedTuple):
     parameters: tuple[Setting, ...] = ()
 
 
+_SUPER_KEYS = Setting("super_keys", "on", 0, "whether rows are filtered by their super keys", ("on", "off"))
+
 WAYS = {
     "inds": (
         Way("lists", "posting lists of the rarest values; what auto takes"),
@@ -41,6 +43,17 @@ WAYS = {
         Way("josie", "Algorithm 2 as published", (Setting("batch", 20, 1, "posting lists read at once, its λ"),)),
         Way("merge_list", "MergeList-D, all posting lists"),
         Way("probe_set", "ProbeSet-D, all sets of the prefix"),
+    ),
+    "keys": (
+        Way("cover", "values of all columns with the fewest rows to read; what auto takes", (_SUPER_KEYS,)),
+        Way(
+            "mate",
+            "Algorithm 1 as published",
+            (
+                Setting("start", "", 0, "the column of the key to start from; without it, that with the fewest values"),
+                _SUPER_KEYS,
+            ),
+        ),
     ),
     "semantic": (
         Way("vectors", "lists of dimensions or clusters of vectors"),

@@ -140,8 +140,8 @@ class Lake:
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
 
-        `way` is the algorithm for one column of equal or of similar values, with its `settings`
-        (docs/reference/settings.md); the answer is the same.
+        `way` is the algorithm for equal values, of one column or several, or for similar values of one, with its
+        `settings` (docs/reference/settings.md); the answer is the same.
         """
         from dovetail.search.planner import search
 
