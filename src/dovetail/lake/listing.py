@@ -21,6 +21,7 @@ from typing import Any
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError
+from dovetail.lake.containers.registry import SEPARATOR, is_container
 from dovetail.lake.formats import format_of
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
@@ -78,7 +79,7 @@ class Root:
         scheme, _, place = address.rstrip("/").partition("://")
         parts = place.split("/")
         fixed = next((i for i, part in enumerate(parts) if i and glob.has_magic(part)), len(parts))
-        if fixed == len(parts) and fixed > 1 and format_of(parts[-1]):
+        if fixed == len(parts) and fixed > 1 and may_be_table(parts[-1]):
             return cls(f"{scheme}://{'/'.join(parts[:-1])}", glob.escape(parts[-1]))
         return cls(f"{scheme}://{'/'.join(parts[:fixed])}", "/".join(parts[fixed:]) or "*")
 
@@ -162,7 +163,7 @@ def list_files(root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
 def _look_at(root: Root, path: Path) -> Iterator[TableFile]:
     """The one file of a root, if it may be a table."""
     name = _written(path.name)
-    if path.name.startswith(".") or not format_of(path.name) or not is_wanted(root, name):
+    if path.name.startswith(".") or not may_be_table(path.name) or not is_wanted(root, name):
         return
     reason = _file_link(path, root) if path.is_symlink() else ""
     if reason is not None:
@@ -189,7 +190,7 @@ def _look_into(root: Root, skip: Callable[[Path], bool], folder: str) -> tuple[l
             reason = (_folder_link(Path(entry.path), root) if entry.is_symlink() else "") or None
             if not (entry.is_symlink() or skip(Path(entry.path))):
                 folders.append(entry.path)
-        elif not format_of(entry.name):
+        elif not may_be_table(entry.name):
             continue
         elif entry.is_symlink():
             reason = _file_link(Path(entry.path), root)
@@ -226,7 +227,7 @@ def _file_link(path: Path, root: Root) -> str | None:
     if not target.exists():
         return BROKEN
     name = target.relative_to(root.path).as_posix()
-    listed = not _is_hidden(target, root) and format_of(target.name) is not None and is_wanted(root, name)
+    listed = not _is_hidden(target, root) and may_be_table(target.name) and is_wanted(root, name)
     return None if listed else ""
 
 
@@ -234,12 +235,25 @@ def _is_hidden(path: Path, root: Root) -> bool:
     return any(part.startswith(".") for part in path.relative_to(root.path).parts)
 
 
+def may_be_table(name: str) -> bool:
+    """Whether a file is a table, or holds tables, by its name."""
+    return format_of(name) is not None or is_container(name)
+
+
 def is_wanted(root: Root, name: str) -> bool:
+    """Whether a file is asked for; of a container, one of its members may be."""
     if not matches(name, root.pattern):
         return False
-    if root.tables and not any(matches(name, pattern) for pattern in root.tables):
+    if root.tables and not any(matches(name, pattern.partition(SEPARATOR)[0]) for pattern in root.tables):
         return False
     return not any(matches(name, pattern) for pattern in root.exclude)
+
+
+def is_excluded(root: Root, name: str) -> bool:
+    """Whether a member of a container that is asked for is not."""
+    container = name.partition(SEPARATOR)[0]
+    wanted = not root.tables or any(matches(name, pattern) or matches(container, pattern) for pattern in root.tables)
+    return not wanted or any(matches(name, pattern) for pattern in root.exclude)
 
 
 def dialect_of(root: Root, name: str) -> str:

@@ -20,11 +20,12 @@ from dovetail.catalog.profile import RawColumn, count_values
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
 from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.dialect import parse_override
+from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.lake.object_path import TablePath, path_of
 from dovetail.lake.reader import detect_layout, read, split
-from dovetail.lake.source import Copy, source_of
+from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice

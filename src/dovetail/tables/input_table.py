@@ -24,6 +24,7 @@ from dovetail.catalog.near_copies import Outline, ValueRange
 from dovetail.catalog.profile import count_values, shorten, value_range
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
+from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.layout import Layout, distinct_names
 from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark
 from dovetail.lake.reader import detect_layout, read
@@ -159,6 +160,9 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
     if is_remote(data):
         return _of_address(str(data), segments or ())
     path = Path(data)
+    member = parse_member(str(data))
+    if member is not None and Path(member.path).is_file():
+        return _of_address(str(Path(member.path).resolve()) + str(data).removeprefix(member.path), segments or ())
     if path.is_file():
         return _of_file(path, table_id(str(path.resolve()), segments or ()))
     if segments is None:
@@ -185,7 +189,7 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
             strict=True,
         )
     )
-    path = None if is_remote(record.path) or is_spark(record.path) else Path(record.path)
+    path = None if is_remote(record.path) or is_spark(record.path) or parse_member(record.path) else Path(record.path)
     layout = Layout.from_json(json.loads(record.layout))
 
     def read_text() -> pa.Table:
@@ -226,6 +230,8 @@ def _local_file(address: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
         try:
             yield source_of(address).copy(TableFile("", address, 0, ""), Path(folder)).path
+        except UnreadableTable as reason:
+            raise InputError(f"{address} cannot be read: {reason}.") from reason
         except OSError as error:
             raise InputError(f"{address} cannot be read: {error.strerror}.") from error
 
@@ -233,7 +239,8 @@ def _local_file(address: str) -> Iterator[Path]:
 def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
     with _local_file(address) as file:
         found = _of_file(file, table_id(address, segments))
-    return InputTable(file.name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
+    name = address.rpartition("/")[2]
+    return InputTable(name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
 
 
 def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
