@@ -3,15 +3,34 @@ that the reader can read."""
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from dovetail._objects import Objects, StoredObject, split_address
 from dovetail.errors import InputError
-from dovetail.lake.listing import Root, TableFile, dialect_of, fingerprint, is_wanted, list_files, may_be_table
+from dovetail.lake.listing import (
+    Root,
+    TableFile,
+    dialect_of,
+    fingerprint,
+    folder_table,
+    is_wanted,
+    list_files,
+    may_be_table,
+)
+from dovetail.lake.table_folders import (
+    AnyPath,
+    FolderPath,
+    data_files,
+    folder_fingerprint,
+    is_folder_table,
+    object_file,
+    table_folders,
+)
 
 MARKER = "dovetail-index.json"  # of an index, which is no part of the lake that it lies in
 
@@ -20,7 +39,7 @@ MARKER = "dovetail-index.json"  # of an index, which is no part of the lake that
 class Copy:
     """A file that can be read now, and the fingerprint of what is in it; nobody else changes one that is `private`."""
 
-    path: Path
+    path: AnyPath
     fingerprint: str
     private: bool
 
@@ -51,12 +70,16 @@ class LocalFiles:
 
     def fingerprint(self, file: TableFile) -> str:
         try:
+            if is_folder_table(file.path):
+                return folder_fingerprint(data_files(file.path), file.dialect)
             return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
         except FileNotFoundError:
             return ""
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
-        return Copy(Path(file.path), self.fingerprint(file), private=False)
+        return Copy(
+            FolderPath(file.path) if is_folder_table(file.path) else Path(file.path), self.fingerprint(file), False
+        )
 
 
 class ObjectFiles:
@@ -69,16 +92,29 @@ class ObjectFiles:
         except OSError as error:
             raise InputError(f"Cannot list {error.filename}: {error.strerror}.") from error
         inside = in_indexes(entry.name for entry in found)
-        for entry in sorted(found, key=lambda entry: entry.name):
-            name = entry.name
-            hidden = any(part.startswith(".") for part in name.split("/"))
-            if hidden or not may_be_table(name) or inside(name) or not is_wanted(root, name):
-                continue
-            dialect = dialect_of(root, name)
-            mark = object_fingerprint(entry, dialect)
-            yield TableFile(root.prefix + name, f"{objects.address}/{name}", entry.bytes, mark, dialect)
+        found = [
+            entry
+            for entry in found
+            if not any(part.startswith(".") for part in entry.name.split("/")) and not inside(entry.name)
+        ]
+        tables = set() if root.names_one_file else table_folders(entry.name for entry in found)
+        folders = {name for name in tables if is_wanted(root, name.rstrip("/") or root.name)}
+        for folder, entries in _by_folder(folders, found):
+            if folder is None:
+                yield from (self._file(root, objects, entry) for entry in entries if _is_listed(root, entry.name))
+            else:
+                address = f"{objects.address}/{folder}"
+                named = [replace(entry, name=entry.name.removeprefix(folder)) for entry in entries]
+                yield folder_table(root, folder, address, [object_file(address, entry) for entry in named])
+
+    def _file(self, root: Root, objects: Objects, entry: StoredObject) -> TableFile:
+        dialect = dialect_of(root, entry.name)
+        mark = object_fingerprint(entry, dialect)
+        return TableFile(root.prefix + entry.name, f"{objects.address}/{entry.name}", entry.bytes, mark, dialect)
 
     def fingerprint(self, file: TableFile) -> str:
+        if is_folder_table(file.path):
+            return folder_fingerprint(data_files(file.path), file.dialect)
         folder, name = split_address(file.path)
         try:
             return object_fingerprint(Objects(folder).head(name), file.dialect)
@@ -86,6 +122,8 @@ class ObjectFiles:
             return ""
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
+        if is_folder_table(file.path):
+            return Copy(FolderPath(file.path), self.fingerprint(file), private=False)
         place, name = split_address(file.path)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / name  # its suffix tells the format
@@ -94,6 +132,22 @@ class ObjectFiles:
 
 def object_fingerprint(found: StoredObject, dialect: str) -> str:
     return f"{found.bytes}-{found.tag}-{dialect}"
+
+
+def _is_listed(root: Root, name: str) -> bool:
+    return may_be_table(name) and is_wanted(root, name)
+
+
+def _by_folder(
+    folders: Collection[str], found: Iterable[StoredObject]
+) -> Iterator[tuple[str | None, list[StoredObject]]]:
+    """The objects of each of the folders that are tables, the outermost, and those of none."""
+    groups: dict[str | None, list[StoredObject]] = {}
+    for entry in sorted(found, key=lambda entry: entry.name):
+        above = itertools.accumulate(f"{part}/" for part in entry.name.split("/")[:-1])
+        folder = next((folder for folder in ("", *above) if folder in folders), None)
+        groups.setdefault(folder, []).append(entry)
+    yield from groups.items()
 
 
 def in_indexes(names: Iterable[str]) -> Callable[[str], bool]:

@@ -13,16 +13,17 @@ import glob
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dovetail._objects import is_remote
-from dovetail.errors import InputError
+from dovetail.errors import InputError, UnreadableTable
 from dovetail.lake.containers.registry import SEPARATOR, is_container
 from dovetail.lake.formats import format_of
+from dovetail.lake.table_folders import ICEBERG, DataFile, data_files, folder_fingerprint, is_mark
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
 # or, of a file that its session reaches, the prefix and the address.
@@ -180,6 +181,8 @@ def _look_into(root: Root, skip: Callable[[Path], bool], folder: str) -> tuple[l
     except OSError as error:
         refused = f"folder cannot be listed: {error.strerror}"
         return ([_table_file(root, folder, _written(inside), refused)] if is_wanted(root, _written(inside)) else []), []
+    if is_wanted(root, inside or root.name) and _is_table(entries):
+        return [folder_table(root, prefix, f"{folder}/")], []
     files: list[TableFile] = []
     folders: list[str] = []
     for entry in entries:
@@ -197,6 +200,34 @@ def _look_into(root: Root, skip: Callable[[Path], bool], folder: str) -> tuple[l
         if reason is not None and is_wanted(root, name := _written(prefix + entry.name)):
             files.append(_table_file(root, entry.path, name, reason))
     return files, folders
+
+
+def is_table_folder(path: Path) -> bool:
+    with os.scandir(path) as found:
+        return _is_table(list(found))
+
+
+def _is_table(entries: list[os.DirEntry[str]]) -> bool:
+    """Whether a folder is a table, by what is in it."""
+    return any(
+        is_mark(entry.name, "/")
+        or (entry.name == ICEBERG and any(is_mark(entry.name, name) for name in os.listdir(entry.path)))
+        if _is_folder(entry)
+        else is_mark(entry.name)
+        for entry in entries
+    )
+
+
+def folder_table(root: Root, inside: str, address: str, listed: Sequence[DataFile] | None = None) -> TableFile:
+    """The table that a folder is; `inside` is its name below the root, which may be the table itself."""
+    name = _written(inside.rstrip("/")) or root.name
+    dialect = dialect_of(root, name)
+    try:
+        files = data_files(address, listed)
+    except UnreadableTable as reason:
+        return TableFile(root.prefix + name, address, 0, f"refused: {reason}", refused=str(reason))
+    size = sum(file.bytes for file in files)
+    return TableFile(root.prefix + name, address, size, folder_fingerprint(files, dialect), dialect)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

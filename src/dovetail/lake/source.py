@@ -13,8 +13,9 @@ from dovetail._objects import is_remote
 from dovetail.errors import InputError
 from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
-from dovetail.lake.listing import Root, TableFile
+from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.lake.members import OpenedContainers
+from dovetail.lake.table_folders import is_folder_table
 
 _LOCAL, _REMOTE = OpenedContainers(LocalFiles()), OpenedContainers(ObjectFiles())
 
@@ -43,3 +44,8 @@ def is_unchanged(path: str, before: str) -> bool:
 def is_divisible(path: str) -> bool:
     """Whether parts of the table can be read by themselves: members are read from a copy, whole."""
     return parse_member(path) is None
+
+
+def is_plain_file(path: str) -> bool:
+    """Whether a table is a file of this machine, and nothing else is in the file."""
+    return not (is_remote(path) or is_spark(path) or is_folder_table(path)) and parse_member(path) is None

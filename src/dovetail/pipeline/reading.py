@@ -23,10 +23,10 @@ from dovetail.lake.dialect import parse_override
 from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
-from dovetail.lake.object_path import TablePath, path_of
 from dovetail.lake.reader import detect_layout, read, split
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
+from dovetail.lake.table_folders import AnyPath, table_path
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
 
@@ -69,7 +69,7 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
     With `guess`, places may be guessed, where a walk over the whole file would take long: `guessed` tells.
     """
     before = ""
-    path = path_of(file.path)
+    path = table_path(file.path)
     try:
         before = current_fingerprint(file)
         layout = layout_of(file, path)
@@ -87,7 +87,7 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
 def check_part(file: TableFile, layout: Layout, part: Part) -> bool:
     """Whether a part that was guessed ends where a record does. Where that cannot be read now, it is not known."""
     try:
-        return is_exact(path_of(file.path), layout, part)
+        return is_exact(table_path(file.path), layout, part)
     except UnreadableTable:
         return False  # reading it says why
 
@@ -99,7 +99,7 @@ def stage_part(
 
     def stage() -> tuple[list[Slice], RowCounter]:
         counter = RowCounter()
-        portions = counted_portions(path_of(file.path), layout, part, counter, target_bytes)
+        portions = counted_portions(table_path(file.path), layout, part, counter, target_bytes)
         return [write_slice(columns, folder) for columns in portions], counter
 
     try:
@@ -118,7 +118,7 @@ def stage_part(
         return _failure(reason, before)
 
 
-def layout_of(file: TableFile, path: TablePath) -> Layout:
+def layout_of(file: TableFile, path: AnyPath) -> Layout:
     """How the table is read, by a look at the file at `path`, which has its bytes."""
     override = parse_override(file.dialect) if file.dialect else None
     return _patiently(lambda: detect_layout(path, override))
@@ -140,7 +140,7 @@ def _copy(file: TableFile, folder: Path) -> Copy:
 
 
 def counted_portions(
-    path: TablePath, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
+    path: AnyPath, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
 ) -> Iterator[list[RawCounts]]:
     """The columns' distinct values, one list of columns for about every `portion_bytes` that are read."""
     held: list[pa.RecordBatch] = []

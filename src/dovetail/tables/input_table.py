@@ -26,10 +26,11 @@ from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.layout import Layout, distinct_names
-from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark, is_table_folder
 from dovetail.lake.reader import detect_layout, read
-from dovetail.lake.source import is_unchanged, source_of
+from dovetail.lake.source import is_plain_file, is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
+from dovetail.lake.table_folders import AnyPath
 from dovetail.normalise import ColumnType, decide, tokens
 from dovetail.tables.frames import dates_of_midnights, to_arrow
 
@@ -163,6 +164,8 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
     member = parse_member(str(data))
     if member is not None and Path(member.path).is_file():
         return _of_address(str(Path(member.path).resolve()) + str(data).removeprefix(member.path), segments or ())
+    if path.is_dir() and is_table_folder(path):
+        return _of_address(f"{path.resolve()}/", segments or ())
     if path.is_file():
         return _of_file(path, table_id(str(path.resolve()), segments or ()))
     if segments is None:
@@ -189,7 +192,7 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
             strict=True,
         )
     )
-    path = None if is_remote(record.path) or is_spark(record.path) or parse_member(record.path) else Path(record.path)
+    path = Path(record.path) if is_plain_file(record.path) else None
     layout = Layout.from_json(json.loads(record.layout))
 
     def read_text() -> pa.Table:
@@ -225,7 +228,7 @@ def _spark_table(path: str) -> Any:
 
 
 @contextlib.contextmanager
-def _local_file(address: str) -> Iterator[Path]:
+def _local_file(address: str) -> Iterator[AnyPath]:
     """The file at a path or an address, as long as the context is open."""
     with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
         try:
@@ -239,7 +242,7 @@ def _local_file(address: str) -> Iterator[Path]:
 def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
     with _local_file(address) as file:
         found = _of_file(file, table_id(address, segments))
-    name = address.rpartition("/")[2]
+    name = address.rstrip("/").rpartition("/")[2]
     return InputTable(name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
 
 
@@ -252,16 +255,17 @@ def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
     return None
 
 
-def _of_file(path: Path, id: str | None) -> InputTable:
+def _of_file(path: AnyPath, id: str | None) -> InputTable:
     try:
         layout = detect_layout(path)
     except UnreadableTable as reason:
         raise InputError(f"{path} cannot be read: {reason}.") from reason
     text = pa.Table.from_batches(_file_batches(path, layout))
-    return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=path, layout=layout, id=id)
+    here = path if isinstance(path, Path) else None
+    return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=here, layout=layout, id=id)
 
 
-def _file_batches(path: Path, layout: Layout) -> list[pa.RecordBatch]:
+def _file_batches(path: AnyPath, layout: Layout) -> list[pa.RecordBatch]:
     """A file's rows as batches of raw text."""
     try:
         empty = pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in layout.columns], list(layout.columns))
