@@ -30,6 +30,7 @@ from dovetail.lake.table_folders import (
     is_folder_table,
     object_file,
     table_folders,
+    table_path,
 )
 
 MARKER = "dovetail-index.json"  # of an index, which is no part of the lake that it lies in
@@ -71,15 +72,13 @@ class LocalFiles:
     def fingerprint(self, file: TableFile) -> str:
         try:
             if is_folder_table(file.path):
-                return folder_fingerprint(data_files(file.path), file.dialect)
+                return folder_fingerprint(data_files(file.path), file.dialect) if Path(file.path).is_dir() else ""
             return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
         except FileNotFoundError:
             return ""
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
-        return Copy(
-            FolderPath(file.path) if is_folder_table(file.path) else Path(file.path), self.fingerprint(file), False
-        )
+        return Copy(table_path(file.path), self.fingerprint(file), private=False)
 
 
 class ObjectFiles:
@@ -92,11 +91,7 @@ class ObjectFiles:
         except OSError as error:
             raise InputError(f"Cannot list {error.filename}: {error.strerror}.") from error
         inside = in_indexes(entry.name for entry in found)
-        found = [
-            entry
-            for entry in found
-            if not any(part.startswith(".") for part in entry.name.split("/")) and not inside(entry.name)
-        ]
+        found = [entry for entry in found if "/." not in f"/{entry.name}" and not inside(entry.name)]
         tables = set() if root.names_one_file else table_folders(entry.name for entry in found)
         folders = {name for name in tables if is_wanted(root, name.rstrip("/") or root.name)}
         for folder, entries in _by_folder(folders, found):

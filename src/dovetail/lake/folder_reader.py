@@ -25,10 +25,8 @@ def detect_folder(path: FolderPath, override: DialectOverride | None) -> Layout:
     first = detect_layout(files[0].table_path, override)
     names = dict.fromkeys(name for file in files for name in _layout_of(file, first).columns)
     told = dict.fromkeys(name for file in files for name, _ in file.partition)
-    # The dialect of the first file is that of all. Its place tells nothing of theirs.
-    return replace(
-        first, format=FOLDER, columns=distinct_names([*names, *(name for name in told if name not in names)])
-    )
+    columns = distinct_names([*names, *(name for name in told if name not in names)])
+    return replace(first, format=FOLDER, columns=columns)
 
 
 def read_folder(path: FolderPath, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:

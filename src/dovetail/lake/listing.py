@@ -211,7 +211,7 @@ def _is_table(entries: list[os.DirEntry[str]]) -> bool:
     """Whether a folder is a table, by what is in it."""
     return any(
         is_mark(entry.name, "/")
-        or (entry.name == ICEBERG and any(is_mark(entry.name, name) for name in os.listdir(entry.path)))
+        or (entry.name == ICEBERG and any(is_mark(entry.name, file.name) for file in Path(entry.path).iterdir()))
         if _is_folder(entry)
         else is_mark(entry.name)
         for entry in entries

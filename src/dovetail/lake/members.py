@@ -44,6 +44,7 @@ class OpenedContainers:
         copied = self._files.copy(_container(file), folder)
         if address is None:
             return copied
+        assert isinstance(copied.path, Path)  # containers are files
         folder.mkdir(parents=True, exist_ok=True)
         name = address.name or _only_member(copied.path, address.path)
         return replace(copied, path=address.container.extract(copied.path, name, folder))
@@ -52,7 +53,7 @@ class OpenedContainers:
         """The tables of a container that are wanted; where it cannot be read, itself with the reason."""
         try:
             with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, reasons():
-                found = members_of(self._files.copy(file, Path(folder)).path)
+                found = members_of(Path(str(self._files.copy(file, Path(folder)).path)))
         except UnreadableTable as reason:
             return [replace(file, refused=str(reason))]
         named = [_member_of(file, member) for member in found]

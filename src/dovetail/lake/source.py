@@ -15,7 +15,7 @@ from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.lake.members import OpenedContainers
-from dovetail.lake.table_folders import is_folder_table
+from dovetail.lake.table_folders import data_files, is_folder_table
 
 _LOCAL, _REMOTE = OpenedContainers(LocalFiles()), OpenedContainers(ObjectFiles())
 
@@ -49,3 +49,11 @@ def is_divisible(path: str) -> bool:
 def is_plain_file(path: str) -> bool:
     """Whether a table is a file of this machine, and nothing else is in the file."""
     return not (is_remote(path) or is_spark(path) or is_folder_table(path)) and parse_member(path) is None
+
+
+def first_file(path: str) -> str:
+    """The file that holds a table, or the first of its files."""
+    if is_folder_table(path):
+        return next((file.path for file in data_files(path)), path)
+    member = parse_member(path)
+    return path if member is None else member.path

@@ -23,10 +23,11 @@ from dovetail.lake.dialect import parse_override
 from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
+from dovetail.lake.object_path import path_of
 from dovetail.lake.reader import detect_layout, read, split
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
-from dovetail.lake.table_folders import AnyPath, table_path
+from dovetail.lake.table_folders import AnyPath, FolderPath, table_path
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
 
@@ -73,7 +74,9 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
     try:
         before = current_fingerprint(file)
         layout = layout_of(file, path)
-        guesses = _patiently(lambda: guess_parts(path, layout, target_bytes)) if guess else [Part()]
+        guesses = [Part()]
+        if guess and not isinstance(path, FolderPath):
+            guesses = _patiently(functools.partial(guess_parts, path, layout, target_bytes))
         guessed = len(guesses) > 1
         parts = guesses if guessed else _patiently(lambda: split(path, layout, target_bytes))
     except VanishedTable:
@@ -87,7 +90,7 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
 def check_part(file: TableFile, layout: Layout, part: Part) -> bool:
     """Whether a part that was guessed ends where a record does. Where that cannot be read now, it is not known."""
     try:
-        return is_exact(table_path(file.path), layout, part)
+        return is_exact(path_of(file.path), layout, part)
     except UnreadableTable:
         return False  # reading it says why
 

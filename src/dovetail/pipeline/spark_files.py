@@ -23,6 +23,7 @@ from dovetail.lake.layout import Part
 from dovetail.lake.listing import TableFile
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
+from dovetail.lake.table_folders import FolderPath
 from dovetail.pipeline.spark_rows import stage_rows
 
 BY_SPARK = "by_spark"
@@ -80,8 +81,9 @@ def stage_files(task: dict[str, Any]) -> Any:
 
 def _rows(path: str, fields: list[Field]) -> Iterator[pa.RecordBatch]:
     with tempfile.TemporaryDirectory() as folder, reasons():
-        copy = source_of(path).copy(TableFile("", path, 0, ""), Path(folder))
-        with opened(copy.path, "parquet", int96_unit="us") as (reader, schema):
+        file = source_of(path).copy(TableFile("", path, 0, ""), Path(folder)).path
+        assert not isinstance(file, FolderPath)
+        with opened(file, "parquet", int96_unit="us") as (reader, schema):
             old = {
                 column.name
                 for column in map(reader.metadata.schema.column, range(reader.metadata.num_columns))
