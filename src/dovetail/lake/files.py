@@ -12,6 +12,7 @@ from typing import Protocol
 
 from dovetail._objects import Objects, StoredObject, split_address
 from dovetail.errors import InputError
+from dovetail.lake.folder_reader import FolderPath
 from dovetail.lake.listing import (
     Root,
     TableFile,
@@ -22,15 +23,14 @@ from dovetail.lake.listing import (
     list_files,
     may_be_table,
 )
+from dovetail.lake.object_path import ObjectPath
+from dovetail.lake.reader import AnyPath
 from dovetail.lake.table_folders import (
-    AnyPath,
-    FolderPath,
     data_files,
     folder_fingerprint,
     is_folder_table,
     object_file,
     table_folders,
-    table_path,
 )
 
 MARKER = "dovetail-index.json"  # of an index, which is no part of the lake that it lies in
@@ -56,8 +56,12 @@ class Source(Protocol):
         """Of the table as it is now; empty where it is gone."""
         ...
 
+    def open(self, path: str) -> AnyPath:
+        """The table where it is, for readers that read parts of it."""
+        ...
+
     def copy(self, file: TableFile, folder: Path) -> Copy:
-        """The table as a file; what has to be fetched is put into `folder`. FileNotFoundError where it is gone."""
+        """The table, to be read whole; what has to be fetched is put into `folder`. FileNotFoundError if it is gone."""
         ...
 
 
@@ -78,7 +82,10 @@ class LocalFiles:
             return ""
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
-        return Copy(table_path(file.path), self.fingerprint(file), private=False)
+        return Copy(self.open(file.path), self.fingerprint(file), private=False)
+
+    def open(self, path: str) -> AnyPath:
+        return FolderPath(path) if is_folder_table(path) else Path(path)
 
 
 class ObjectFiles:
@@ -118,11 +125,14 @@ class ObjectFiles:
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
         if is_folder_table(file.path):
-            return Copy(FolderPath(file.path), self.fingerprint(file), private=False)
+            return Copy(self.open(file.path), self.fingerprint(file), private=False)
         place, name = split_address(file.path)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / name  # its suffix tells the format
         return Copy(path, object_fingerprint(Objects(place).download(name, path), file.dialect), private=True)
+
+    def open(self, path: str) -> AnyPath:
+        return FolderPath(path) if is_folder_table(path) else ObjectPath(path)
 
 
 def object_fingerprint(found: StoredObject, dialect: str) -> str:

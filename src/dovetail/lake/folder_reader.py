@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -12,35 +12,41 @@ from dovetail.lake.columnar import grouped
 from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.file_reader import detect_layout, read
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
-from dovetail.lake.table_folders import DataFile, FolderPath, data_files
+from dovetail.lake.table_folders import DataFile, data_files
 
-FOLDER = "folder"
-
-
-def detect_folder(path: FolderPath, override: DialectOverride | None) -> Layout:
-    """The columns of all files, in the order of their first appearance; those that folders tell come last."""
-    files = data_files(path.address)
-    if not files:
-        raise UnreadableTable("folder without files of a table")
-    first = detect_layout(files[0].table_path, override)
-    names = dict.fromkeys(name for file in files for name in _layout_of(file, first).columns)
-    told = dict.fromkeys(name for file in files for name, _ in file.partition)
-    columns = distinct_names([*names, *(name for name in told if name not in names)])
-    return replace(first, format=FOLDER, columns=columns)
+FORMAT = "folder"
 
 
-def read_folder(path: FolderPath, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
-    """The part is a range of files."""
-    for file in data_files(path.address)[part.start : part.stop]:
-        told = dict(file.partition)
-        own = _layout_of(file, layout)
-        for batch in read(file.table_path, own, None, counter):
-            columns = [_column(batch, name, told) for name in layout.columns]
-            yield pa.RecordBatch.from_arrays(columns, names=list(layout.columns))
+@dataclass(frozen=True)
+class FolderPath:
+    """The folder of a table, here or in an object store. A part of it is a range of files."""
 
+    address: str
 
-def split_folder(path: FolderPath, target_bytes: int) -> list[Part]:
-    return grouped([file.bytes for file in data_files(path.address)], target_bytes)
+    @property
+    def name(self) -> str:
+        return self.address.rstrip("/").rpartition("/")[2]
+
+    def detect(self, override: DialectOverride | None) -> Layout:
+        """The columns of all files, in the order of their first appearance; those that folders tell come last."""
+        files = data_files(self.address)
+        if not files:
+            raise UnreadableTable("folder without files of a table")
+        first = detect_layout(files[0].table_path, override)
+        names = dict.fromkeys(name for file in files for name in _layout_of(file, first).columns)
+        told = dict.fromkeys(name for file in files for name, _ in file.partition)
+        columns = distinct_names([*names, *(name for name in told if name not in names)])
+        return replace(first, format=FORMAT, columns=columns)
+
+    def read(self, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
+        for file in data_files(self.address)[part.start : part.stop]:
+            told = dict(file.partition)
+            for batch in read(file.table_path, _layout_of(file, layout), None, counter):
+                columns = [_column(batch, name, told) for name in layout.columns]
+                yield pa.RecordBatch.from_arrays(columns, names=list(layout.columns))
+
+    def split(self, layout: Layout, target_bytes: int) -> list[Part]:
+        return grouped([file.bytes for file in data_files(self.address)], target_bytes)
 
 
 def _column(batch: pa.RecordBatch, name: str, told: dict[str, str | None]) -> pa.Array:

@@ -14,6 +14,7 @@ from dovetail.lake.containers.registry import container_of, is_container, member
 from dovetail.lake.files import Copy, Source
 from dovetail.lake.formats import format_of
 from dovetail.lake.listing import Root, TableFile, is_excluded
+from dovetail.lake.reader import AnyPath
 from dovetail.lake.streams import reasons
 
 _LISTINGS = 8  # containers that are looked into at the same time. Arbitrary: most of the time is waiting for a disk
@@ -38,6 +39,9 @@ class OpenedContainers:
 
     def fingerprint(self, file: TableFile) -> str:
         return self._files.fingerprint(_container(file))
+
+    def open(self, path: str) -> AnyPath:
+        return self._files.open(path)
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
         address = parse_member(file.path)

@@ -11,17 +11,19 @@ from pathlib import Path
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError
-from dovetail.lake.containers.registry import parse_member
+from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.lake.members import OpenedContainers
+from dovetail.lake.other_sources import other_source
 from dovetail.lake.table_folders import data_files, is_folder_table
 
 _LOCAL, _REMOTE = OpenedContainers(LocalFiles()), OpenedContainers(ObjectFiles())
 
 
 def source_of(path: str) -> Source:
-    return _REMOTE if is_remote(path) else _LOCAL
+    other = other_source(path)
+    return other or (_REMOTE if is_remote(path) else _LOCAL)
 
 
 def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
@@ -43,17 +45,21 @@ def is_unchanged(path: str, before: str) -> bool:
 
 def is_divisible(path: str) -> bool:
     """Whether parts of the table can be read by themselves: members are read from a copy, whole."""
-    return parse_member(path) is None
+    return _member(path) is None
 
 
 def is_plain_file(path: str) -> bool:
     """Whether a table is a file of this machine, and nothing else is in the file."""
-    return not (is_remote(path) or is_spark(path) or is_folder_table(path)) and parse_member(path) is None
+    return not (is_remote(path) or is_spark(path) or is_folder_table(path) or other_source(path) or _member(path))
 
 
 def first_file(path: str) -> str:
     """The file that holds a table, or the first of its files."""
     if is_folder_table(path):
         return next((file.path for file in data_files(path)), path)
-    member = parse_member(path)
+    member = _member(path)
     return path if member is None else member.path
+
+
+def _member(path: str) -> MemberAddress | None:
+    return None if other_source(path) else parse_member(path)

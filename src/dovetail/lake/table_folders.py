@@ -27,20 +27,6 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
-class FolderPath:
-    """The folder of a table, here or in an object store, for readers."""
-
-    address: str
-
-    @property
-    def name(self) -> str:
-        return self.address.rstrip("/").rpartition("/")[2] + "/"
-
-
-AnyPath = TablePath | FolderPath
-
-
-@dataclass(frozen=True)
 class DataFile:
     """One file of a table, with the values of the columns that its folders tell."""
 
@@ -57,11 +43,6 @@ class DataFile:
 
 def is_folder_table(path: str) -> bool:
     return path.endswith("/")
-
-
-def table_path(path: str) -> AnyPath:
-    """What readers open, without fetching all of it."""
-    return FolderPath(path) if is_folder_table(path) else path_of(path)
 
 
 def is_mark(name: str, below: str | None = None) -> bool:

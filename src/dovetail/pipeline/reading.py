@@ -23,11 +23,10 @@ from dovetail.lake.dialect import parse_override
 from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
-from dovetail.lake.object_path import path_of
-from dovetail.lake.reader import detect_layout, read, split
+from dovetail.lake.object_path import ObjectPath, path_of
+from dovetail.lake.reader import AnyPath, detect_layout, read, split
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
-from dovetail.lake.table_folders import AnyPath, FolderPath, table_path
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
 
@@ -70,12 +69,12 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
     With `guess`, places may be guessed, where a walk over the whole file would take long: `guessed` tells.
     """
     before = ""
-    path = table_path(file.path)
+    path = source_of(file.path).open(file.path)
     try:
         before = current_fingerprint(file)
         layout = layout_of(file, path)
         guesses = [Part()]
-        if guess and not isinstance(path, FolderPath):
+        if guess and isinstance(path, Path | ObjectPath):
             guesses = _patiently(functools.partial(guess_parts, path, layout, target_bytes))
         guessed = len(guesses) > 1
         parts = guesses if guessed else _patiently(lambda: split(path, layout, target_bytes))
@@ -102,7 +101,7 @@ def stage_part(
 
     def stage() -> tuple[list[Slice], RowCounter]:
         counter = RowCounter()
-        portions = counted_portions(table_path(file.path), layout, part, counter, target_bytes)
+        portions = counted_portions(source_of(file.path).open(file.path), layout, part, counter, target_bytes)
         return [write_slice(columns, folder) for columns in portions], counter
 
     try:

@@ -23,7 +23,6 @@ from dovetail.lake.layout import Part
 from dovetail.lake.listing import TableFile
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
-from dovetail.lake.table_folders import FolderPath
 from dovetail.pipeline.spark_rows import stage_rows
 
 BY_SPARK = "by_spark"
@@ -82,7 +81,7 @@ def stage_files(task: dict[str, Any]) -> Any:
 def _rows(path: str, fields: list[Field]) -> Iterator[pa.RecordBatch]:
     with tempfile.TemporaryDirectory() as folder, reasons():
         file = source_of(path).copy(TableFile("", path, 0, ""), Path(folder)).path
-        assert not isinstance(file, FolderPath)
+        assert isinstance(file, Path)
         with opened(file, "parquet", int96_unit="us") as (reader, schema):
             old = {
                 column.name
