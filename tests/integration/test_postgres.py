@@ -63,7 +63,7 @@ def rows_of(address: str, parts: list[Part] | None = None) -> list[dict[str, str
 def test_what_is_listed(database):
     found = list_lake([Root.of(database)])
     assert list(found) == ["public.empty", 'public.odd " name', "shop.customers", "shop.parts", "shop.recent"]
-    (one,) = list_lake([Root.of(f"{database}#shop.recent")])
+    (one,) = list_lake([Root.of(f"{database}::shop.recent")])
     assert one == "shop.recent"
     mine = database.replace("dovetail@", "reader@")
     assert list(list_lake([Root.of(mine)])) == ["shop.customers"], "what I may read"
@@ -71,21 +71,21 @@ def test_what_is_listed(database):
 
 @pytest.mark.full
 def test_values(database):
-    first, second = rows_of(f'{database}#public.odd " name')
+    first, second = rows_of(f'{database}::public.odd " name')
     assert first == {
         "a b": "1.50", "when": "2024-02-29T13:05:00Z", "j": '{"a": [1]}', "b": "00ff",
         "u": "00000000-0000-0000-0000-000000000001", "l": "{1,2}",
     }  # fmt: skip
     assert set(second.values()) == {None}
-    assert rows_of(f"{database}#shop.customers")[6] == {
+    assert rows_of(f"{database}::shop.customers")[6] == {
         "id": "7", "name": "Zoë 7", "joined": "2024-01-08", "mood": "glad"
     }  # fmt: skip
-    assert len(rows_of(f"{database}#shop.recent")) == 10
+    assert len(rows_of(f"{database}::shop.recent")) == 10
 
 
 @pytest.mark.full
 def test_slices(database):
-    address = f"{database}#shop.customers"
+    address = f"{database}::shop.customers"
     path = source_of(address).open(address)
     parts = split(path, detect_layout(path), 8192)
     assert len(parts) > 1

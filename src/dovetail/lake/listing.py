@@ -23,7 +23,7 @@ from dovetail._objects import is_remote
 from dovetail.errors import InputError, UnreadableTable
 from dovetail.lake.containers.registry import SEPARATOR, is_container
 from dovetail.lake.formats import format_of
-from dovetail.lake.other_sources import other_source
+from dovetail.lake.other_sources import other_source, split_table
 from dovetail.lake.table_folders import ICEBERG, DataFile, data_files, folder_fingerprint, is_mark
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
@@ -59,7 +59,7 @@ class Root:
         if is_remote(source):
             return cls._of_address(source)
         if other_source(source):
-            address, _, table = source.partition(SEPARATOR)
+            address, table = split_table(source)
             return cls(address.rstrip("/"), glob.escape(table) if table else "*")
         if _OTHER_ADDRESS.match(source):
             source = SPARK + source

@@ -87,7 +87,7 @@ def _only_member(path: Path, address: str) -> str:
     names = [member.name for member in members_of(path)]
     if len(names) > 1 and "" not in names:
         some = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-        raise UnreadableTable(f"it holds {len(names)} tables ({some}); name one as {address}#{names[0]}")
+        raise UnreadableTable(f"it holds {len(names)} tables ({some}); name one as {member_address(address, names[0])}")
     return "" if "" in names else names[0]
 
 

@@ -11,6 +11,8 @@ import importlib
 import importlib.metadata
 from typing import TYPE_CHECKING, cast
 
+from dovetail.lake.containers.registry import SEPARATOR
+
 if TYPE_CHECKING:
     from dovetail.lake.files import Source
 
@@ -22,6 +24,17 @@ def other_source(path: str) -> Source | None:
     """The source that knows addresses of this scheme; None for files and objects."""
     scheme, found, _ = path.partition("://")
     return _source(scheme) if found and is_other_scheme(scheme) else None
+
+
+def split_table(address: str) -> tuple[str, str]:
+    """The address of a place, and the name of a table there, empty where none is named: `postgresql://host/db::a.b`.
+
+    A host may have two colons in its name as well.
+    """
+    scheme, _, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    place, _, table = path.partition(SEPARATOR)
+    return f"{scheme}://{host}{slash}{place}", table
 
 
 def is_other_scheme(scheme: str) -> bool:

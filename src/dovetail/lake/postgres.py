@@ -1,7 +1,7 @@
 """Tables and views of a PostgreSQL database, which are read where they are, in slices of their blocks.
 
 A database is named by its address without a password, which the environment has (PGPASSWORD, PGPASSFILE), and a table
-by the address, `#` and its name: `postgresql://me@host/shop#public.orders`.
+by the address, `::` and its name: `postgresql://me@host/shop::public.orders`.
 
 What a fingerprint rests on: the file that a table is in, and how many rows were inserted, updated and deleted so far,
 as PostgreSQL counts them. A view has changed when any table of the database has.
@@ -21,10 +21,12 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from dovetail.errors import InputError
+from dovetail.lake.containers.registry import member_address
 from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.listing import Root, TableFile, is_wanted
+from dovetail.lake.other_sources import split_table
 from dovetail.lake.strings import bounded, string_batch
 
 FORMAT = "postgresql"
@@ -70,10 +72,10 @@ class PostgresTables:
         for row in found:
             name = f"{row['schema']}.{row['name']}"
             if is_wanted(root, name):
-                yield TableFile(root.prefix + name, f"{root.path}#{name}", row["bytes"], _mark(row))
+                yield TableFile(root.prefix + name, member_address(root.path, name), row["bytes"], _mark(row))
 
     def fingerprint(self, file: TableFile) -> str:
-        address, _, name = file.path.partition("#")
+        address, name = split_table(file.path)
         with _connected(address) as connection:
             found = [row for row in _rows(connection, _TABLES) if f"{row['schema']}.{row['name']}" == name]
         return _mark(found[0]) if found else ""
@@ -93,7 +95,7 @@ class PostgresPath:
 
     @property
     def name(self) -> str:
-        return self.address.partition("#")[2]
+        return split_table(self.address)[1]
 
     @property
     def _quoted(self) -> str:
@@ -168,7 +170,7 @@ def _connected(address: str) -> Iterator[Any]:
         raise InputError(
             "PostgreSQL needs the package adbc-driver-postgresql. Run `pip install 'dovetail[databases]'`."
         ) from error
-    place = address.partition("#")[0]
+    place = split_table(address)[0]
     if urlsplit(place).password:
         raise InputError("An address must not hold a password: give it by PGPASSWORD or a file of passwords.")
     try:

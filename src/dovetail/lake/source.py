@@ -1,7 +1,7 @@
 """Where tables live: files of this machine or objects of a store, and members of those that hold several tables.
 
 A table is named by its path: of a file, `s3://bucket/folder/table.csv`, or one of these with the name of a member,
-`book.xlsx#Sheet1`. Whoever has one finds its source by that.
+`book.xlsx::Sheet1`. Whoever has one finds its source by that.
 """
 
 from __future__ import annotations

@@ -60,15 +60,15 @@ class TestArchives:
         assert names_of(archive) == ["in/cities.csv", "/tmp/evil.csv"]
 
     def test_rows(self, archive, tmp_path):
-        assert read_table(f"{archive}#in/cities.csv", tmp_path / "copies") == ROWS
+        assert read_table(f"{archive}::in/cities.csv", tmp_path / "copies") == ROWS
 
     def test_no_name_leaves_the_folder(self, archive, tmp_path):
-        assert read_table(f"{archive}#/tmp/evil.csv", tmp_path / "copies") == ROWS
+        assert read_table(f"{archive}::/tmp/evil.csv", tmp_path / "copies") == ROWS
         assert {path.name for path in tmp_path.iterdir()} == {"a.zip", "copies"}
 
     def test_no_such_member(self, archive, tmp_path):
         with pytest.raises(FileNotFoundError):
-            read_table(f"{archive}#other.csv", tmp_path / "copies")
+            read_table(f"{archive}::other.csv", tmp_path / "copies")
 
     @pytest.mark.parametrize("mode", ["", ":gz", ":bz2", ":xz"])
     def test_tar(self, tmp_path, mode):
@@ -81,7 +81,7 @@ class TestArchives:
             link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
             archive.addfile(link)
         assert names_of(path) == ["in/cities.csv"]
-        assert read_table(f"{path}#in/cities.csv", tmp_path / "copies") == ROWS
+        assert read_table(f"{path}::in/cities.csv", tmp_path / "copies") == ROWS
 
     def test_zstd(self, tmp_path):
         packed = io.BytesIO()
@@ -90,7 +90,7 @@ class TestArchives:
             info.size = len(CITIES.encode())
             archive.addfile(info, io.BytesIO(CITIES.encode()))
         (tmp_path / "a.tar.zst").write_bytes(pa.compress(packed.getvalue(), "zstd", asbytes=True))
-        assert read_table(f"{tmp_path}/a.tar.zst#cities.csv", tmp_path / "copies") == ROWS
+        assert read_table(f"{tmp_path}/a.tar.zst::cities.csv", tmp_path / "copies") == ROWS
 
     @pytest.mark.parametrize(
         "name", ["a.zip", "a.tar", "a.tar.gz", "a.xlsx", "a.ods", "a.sqlite", "a.duckdb", "a.json"]
@@ -123,7 +123,7 @@ class TestSpreadsheets:
         rows = [["id", "x", "day", "at", "ok"], [1, 0.25, day, moment, True], [2, -3.0, day, moment, False]]
         path = self.book(tmp_path / "b.xlsx", One=rows)
         assert names_of(path) == ["One"]
-        assert read_table(f"{path}#One", tmp_path / "c") == [
+        assert read_table(f"{path}::One", tmp_path / "c") == [
             {"id": "1", "x": "0.25", "day": "2024-02-29", "at": "2024-02-29T13:05:00", "ok": "true"},
             {"id": "2", "x": "-3", "day": "2024-02-29", "at": "2024-02-29T13:05:00", "ok": "false"},
         ]
@@ -141,7 +141,7 @@ class TestSpreadsheets:
             Other=[["a", "b"], [1, 2]],
         )  # fmt: skip
         assert names_of(path) == ["Report/1", "Report/2", "Other"]
-        assert read_table(f"{path}#Report/2", tmp_path / "c") == [
+        assert read_table(f"{path}::Report/2", tmp_path / "c") == [
             {"code": "BE", "name": "Bern"}, {"code": "BS", "name": "Basel"},
         ]  # fmt: skip
 
@@ -149,7 +149,7 @@ class TestSpreadsheets:
         path = self.book(tmp_path / "b.xlsx", One=[["a", "b"], ["x", 1], ["y", 2]])
         assert dovetail.join(path, path, on="a").rows == 2
         many = self.book(tmp_path / "m.xlsx", One=[["a", "b"], ["x", 1]], Two=[["a", "b"], ["x", 1]])
-        with pytest.raises(InputError, match=r"it holds 2 tables \(One, Two\); name one as .*m.xlsx#One"):
+        with pytest.raises(InputError, match=r"it holds 2 tables \(One, Two\); name one as .*m.xlsx::One"):
             dovetail.join(many, path)
 
     def test_an_empty_row_for_the_eye(self):
@@ -172,10 +172,10 @@ class TestDatabases:
             connection.execute('CREATE VIEW v AS SELECT id FROM "my ""table"')
         connection.close()
         assert names_of(path) == ['my "table', "v"]
-        assert read_table(f'{path}#my "table', tmp_path / "c") == [
+        assert read_table(f'{path}::my "table', tmp_path / "c") == [
             {"id": "1", "x": "ü", "y": "0.5"}, {"id": "2", "x": "00ff", "y": None}, {"id": "3", "x": "7", "y": "2.0"},
         ]  # fmt: skip
-        assert [row["id"] for row in read_table(f"{path}#v", tmp_path / "c")] == ["1", "2", "3"]
+        assert [row["id"] for row in read_table(f"{path}::v", tmp_path / "c")] == ["1", "2", "3"]
 
     def test_duckdb(self, tmp_path):
         path = tmp_path / "w.duckdb"
@@ -185,8 +185,8 @@ class TestDatabases:
             )
             connection.execute("CREATE VIEW v AS SELECT 'x' AS a, [1, 2] AS list")
         assert names_of(path) == ["v", "s.t"]
-        assert read_table(f"{path}#s.t", tmp_path / "c")[2] == {"id": "2", "day": "2024-01-01"}
-        assert read_table(f"{path}#v", tmp_path / "c") == [{"a": "x", "list": "[1, 2]"}]
+        assert read_table(f"{path}::s.t", tmp_path / "c")[2] == {"id": "2", "day": "2024-01-01"}
+        assert read_table(f"{path}::v", tmp_path / "c") == [{"a": "x", "list": "[1, 2]"}]
 
 
 class TestJson:
@@ -237,9 +237,9 @@ class TestHtml:
 
 
 def test_addresses():
-    assert parse_member("/a#b/x.zip#in/c#d.csv")[::2] == ("/a#b/x.zip", "in/c#d.csv")
-    assert parse_member("s3://b/x.xlsx#One")[::2] == ("s3://b/x.xlsx", "One")
-    assert parse_member("/a#b/x.csv") is None
+    assert parse_member("/a::b/x.zip::in/c::d.csv")[::2] == ("/a::b/x.zip", "in/c::d.csv")
+    assert parse_member("s3://b/x.xlsx::One")[::2] == ("s3://b/x.xlsx", "One")
+    assert parse_member("/a::b/x.csv") is None
 
 
 def test_a_lake_of_containers(tmp_path):
@@ -251,12 +251,12 @@ def test_a_lake_of_containers(tmp_path):
         archive.writestr("other.csv", "a,b\n1,2\n3,4\n")
     (lake / "p.json").write_text(json.dumps([{"city": "Zürich", "rain": 3}, {"city": "Bern", "rain": 4}]))
     with without_spark():
-        dovetail.index(lake, to, exclude=["a.zip#other.csv"])
+        dovetail.index(lake, to, exclude=["a.zip::other.csv"])
         opened = dovetail.open(to)
-        assert set(opened.tables().to_pandas()["table"]) == {"a.zip#cities.csv", "p.json"}
+        assert set(opened.tables().to_pandas()["table"]) == {"a.zip::cities.csv", "p.json"}
         (hit,) = opened.search({"town": ["Zürich", "Basel", "Bern"]}, on="town", k=1)
-        assert hit.table == "a.zip#cities.csv"
-        assert opened.join({"town": ["Bern"]}, "a.zip#cities.csv", on="town=city").table.to_pylist() == [
+        assert hit.table == "a.zip::cities.csv"
+        assert opened.join({"town": ["Bern"]}, "a.zip::cities.csv", on="town=city").table.to_pylist() == [
             {"town": "Bern", "city": "Bern", "people": "133115"}
         ]
         assert dovetail.index(lake, to).unchanged == 2

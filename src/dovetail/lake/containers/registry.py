@@ -1,4 +1,4 @@
-"""Which files are containers, by their names, and the addresses of their members: `book.xlsx#Sheet1`."""
+"""Which files are containers, by their names, and the addresses of their members: `book.xlsx::Sheet1`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from dovetail.lake.containers.container import Container
 
-SEPARATOR = "#"
+SEPARATOR = "::"
 
 _SUFFIXES = {
     "archives.ZipArchive": (".zip",),
@@ -60,7 +60,7 @@ def parse_member(address: str) -> MemberAddress | None:
     while at >= 0:
         container = container_of(address[:at])
         if container is not None:
-            return MemberAddress(address[:at], container, address[at + 1 :])
+            return MemberAddress(address[:at], container, address[at + len(SEPARATOR) :])
         at = address.find(SEPARATOR, at + 1)
     container = container_of(address)
     return MemberAddress(address, container, "") if container is not None else None
