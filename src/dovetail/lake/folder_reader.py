@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
 from dovetail.lake.columnar import grouped
+from dovetail.lake.data_file import DataFile
 from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.file_reader import detect_layout, read
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
-from dovetail.lake.table_folders import DataFile, data_files
+from dovetail.lake.table_folders import data_files
 
 FORMAT = "folder"
 

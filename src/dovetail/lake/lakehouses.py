@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 
 from dovetail.errors import InputError, UnreadableTable
+from dovetail.lake.data_file import DataFile
 from dovetail.lake.streams import first_line
-from dovetail.lake.table_folders import DataFile
 
 _READER_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "typeWidening"}
 """Of Delta Lake, those that leave the files of a table plain Parquet that anybody reads alike."""

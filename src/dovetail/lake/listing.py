@@ -22,9 +22,10 @@ from typing import Any
 from dovetail._objects import is_remote
 from dovetail.errors import InputError, UnreadableTable
 from dovetail.lake.containers.registry import SEPARATOR, is_container
+from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
-from dovetail.lake.other_sources import other_source, split_table
-from dovetail.lake.table_folders import ICEBERG, DataFile, data_files, folder_fingerprint, is_mark
+from dovetail.lake.schemes import source_class, split_table
+from dovetail.lake.table_folders import ICEBERG, data_files, folder_fingerprint, is_mark
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
 # or, of a file that its session reaches, the prefix and the address.
@@ -58,7 +59,7 @@ class Root:
         """The root of a folder, a glob or a single file; of an address, what ends as tables do is a single file."""
         if is_remote(source):
             return cls._of_address(source)
-        if other_source(source):
+        if source_class(source):
             address, table = split_table(source)
             return cls(address.rstrip("/"), glob.escape(table) if table else "*")
         if _OTHER_ADDRESS.match(source):

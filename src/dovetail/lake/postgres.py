@@ -26,7 +26,7 @@ from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.listing import Root, TableFile, is_wanted
-from dovetail.lake.other_sources import split_table
+from dovetail.lake.schemes import split_table
 from dovetail.lake.strings import bounded, string_batch
 
 FORMAT = "postgresql"

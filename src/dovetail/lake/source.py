@@ -6,8 +6,11 @@ A table is named by its path: of a file, `s3://bucket/folder/table.csv`, or one 
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import cast
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError
@@ -15,15 +18,23 @@ from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.lake.members import OpenedContainers
-from dovetail.lake.other_sources import other_source
+from dovetail.lake.schemes import source_class
 from dovetail.lake.table_folders import data_files, is_folder_table
 
 _LOCAL, _REMOTE = OpenedContainers(LocalFiles()), OpenedContainers(ObjectFiles())
 
 
 def source_of(path: str) -> Source:
-    other = other_source(path)
-    return other or (_REMOTE if is_remote(path) else _LOCAL)
+    other = source_class(path)
+    if other is not None:
+        return _made(other)
+    return _REMOTE if is_remote(path) else _LOCAL
+
+
+@functools.cache
+def _made(source: str) -> Source:
+    module, _, name = source.partition(":")
+    return cast(Source, getattr(importlib.import_module(module), name)())
 
 
 def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
@@ -50,7 +61,7 @@ def is_divisible(path: str) -> bool:
 
 def is_plain_file(path: str) -> bool:
     """Whether a table is a file of this machine, and nothing else is in the file."""
-    return not (is_remote(path) or is_spark(path) or is_folder_table(path) or other_source(path) or _member(path))
+    return not (is_remote(path) or is_spark(path) or is_folder_table(path) or source_class(path) or _member(path))
 
 
 def first_file(path: str) -> str:
@@ -62,4 +73,4 @@ def first_file(path: str) -> str:
 
 
 def _member(path: str) -> MemberAddress | None:
-    return None if other_source(path) else parse_member(path)
+    return None if source_class(path) else parse_member(path)

@@ -11,34 +11,19 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from dovetail._objects import Objects, StoredObject, is_remote
+from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
-from dovetail.lake.object_path import TablePath, path_of
+from dovetail.lake.lakehouses import delta_files, iceberg_files
 
 DELTA_LOG, ICEBERG = "_delta_log", "metadata"
 _PARTITION = re.compile(r"([^=/]+)=(.*)")
 _PART_FILE = re.compile(r"part-([mr]-)?\d{5}([-.].*)?")
 _SUCCESS, _METADATA = "_SUCCESS", ".metadata.json"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """One file of a table, with the values of the columns that its folders tell."""
-
-    path: str
-    bytes: int
-    mark: str
-    """Changes whenever the file does."""
-    partition: tuple[tuple[str, str | None], ...] = ()
-
-    @property
-    def table_path(self) -> TablePath:
-        return path_of(self.path)
 
 
 def is_folder_table(path: str) -> bool:
@@ -68,15 +53,11 @@ def data_files(address: str, listed: Sequence[DataFile] | None = None) -> list[D
     if listed is None:
         listed = list(_remote_files(address) if is_remote(address) else _local_files(address))
     if any(file.path.startswith(f"{address}{DELTA_LOG}/") for file in listed):
-        from dovetail.lake.lakehouses import delta_files
-
         return delta_files(address)
     metadata = [
         file for file in listed if file.path.startswith(f"{address}{ICEBERG}/") and file.path.endswith(_METADATA)
     ]
     if metadata:
-        from dovetail.lake.lakehouses import iceberg_files
-
         return iceberg_files(max(metadata, key=_version).path)
     found = [
         file for file in listed if file.bytes and format_of(file.path) and _is_public(file.path.removeprefix(address))

@@ -21,7 +21,7 @@ _SUFFIXES = {
 }
 """By kind: the module and the class, which is imported when the first file of its kind comes."""
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
-_ALL = tuple(_KINDS)
+CONTAINER_SUFFIXES = tuple(_KINDS)
 
 
 class MemberAddress(NamedTuple):
@@ -34,7 +34,7 @@ class MemberAddress(NamedTuple):
 
 def is_container(name: str) -> bool:
     """Whether a file holds tables, by its name."""
-    return name.lower().endswith(_ALL)
+    return name.lower().endswith(CONTAINER_SUFFIXES)
 
 
 def container_of(name: str) -> Container | None:
