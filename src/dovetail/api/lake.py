@@ -20,7 +20,7 @@ from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot, newest_generation, open_snapshot
 from dovetail.api.decisions import decide, forget, listed
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
-from dovetail.catalog.decisions import Decision, Decisions, read_decisions
+from dovetail.catalog.decisions import Decision, Decisions, decisions_digest, read_decisions
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
@@ -76,6 +76,11 @@ class Lake:
     @property
     def generation(self) -> int:
         return self._snapshot.manifest.generation
+
+    @property
+    def state(self) -> str:
+        """What answers depend on besides the question: the generation, and what people have decided so far."""
+        return f"{self.generation}:{decisions_digest(self._snapshot.store)}"
 
     def newest(self) -> Lake:
         """This lake, or the newest generation of its index if there has been another one since."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from dovetail.search.hits import Hits
 from dovetail.serve.kept import KeptTable, KeptTables, Step, is_kept, result_name
 from dovetail.serve.limits import Limits
 from dovetail.serve.problems import TOO_LARGE, Refused
+from dovetail.serve.question import Question
 from dovetail.serve.sql import run_sql
 from dovetail.tables.frames import typed
 from dovetail.tables.input_table import InputTable, lake_table, only_column
@@ -51,6 +52,23 @@ class Service:
             if time.monotonic() - self._looked > _LOOK:
                 self._lake, self._looked = self._lake.newest(), time.monotonic()
             return self._lake
+
+    def state(self, generation: int = 0) -> str:
+        """What an answer depends on besides the question: the generation, at least the given one, and the decisions."""
+        with self._lock:
+            if self._lake.generation < generation:
+                self._lake = self._lake.newest()
+        return self.lake.state
+
+    def answers(self, question: Question, generation: int = 0) -> Generator[Any, None, str | None]:
+        """The answers to a question, one after another, over the given generation or a newer one.
+
+        Returns the state of the index that they belong to, or None if it has changed meanwhile.
+        """
+        before = self.state(generation)
+        found = getattr(self, question.verb)(**question.options)
+        yield from found if isinstance(found, Iterator) else (found,)
+        return before if before == self.state() else None
 
     def warm_up(self) -> None:
         """Load what the first question would wait for."""
@@ -142,8 +160,9 @@ class Service:
         return {"prefer": found.prefer, "complete": found.complete, "predicates": listed}
 
     def map(
-        self, table: str, column: str | None, to: str | None, to_column: str | None, examples: Sequence[str]
-    ) -> dict[str, Any]:
+        self, table: str, column: str | None = None, to: str | None = None, to_column: str | None = None,
+        examples: Sequence[str] = (),
+    ) -> dict[str, Any]:  # fmt: skip
         if bool(examples) == bool(to):
             raise InputError("Give either `to`, a table with the values to choose from, or `example` pairs.")
         lake = self.lake

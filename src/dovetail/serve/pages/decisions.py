@@ -25,7 +25,7 @@ def add(desk: Desk) -> None:
 
 
 async def _list(desk: Desk, place: Any) -> None:
-    kept = await desk.ask(desk.service.lake.decisions)
+    kept = await desk.run(desk.service.lake.decisions)
     place.clear()
     with place:
         if not kept:
@@ -39,7 +39,7 @@ def _line(desk: Desk, place: Any, decision: Any) -> None:
 
     async def forget() -> None:
         with shown_in(place):
-            await desk.ask(lambda: desk.service.lake.forget(decision.left_table, decision.right_table, pairs))
+            await desk.run(lambda: desk.service.lake.forget(decision.left_table, decision.right_table, pairs))
             await _list(desk, place)
 
     with ui.element("div").classes("dt-card"), ui.element("div").classes("dt-row"):

@@ -19,6 +19,7 @@ from dovetail._cancel import Cancelled
 from dovetail.errors import DovetailError
 from dovetail.serve.kept import is_kept
 from dovetail.serve.problems import UNEXPECTED
+from dovetail.serve.question import Question
 from dovetail.serve.service import Service
 from dovetail.serve.work import Workers
 
@@ -38,12 +39,19 @@ class Desk:
         self.service, self.workers, self.read_only = service, workers, read_only
         self._tables: tuple[int, list[str]] = (0, [])
 
-    async def ask(self, work: Callable[[], T], seconds: float | None = None) -> T:
-        """Ask for somebody who looks at a page; it ends when the page is closed."""
-        return await self.workers.run(work, seconds, self._has_left())
+    async def run(self, work: Callable[[], T]) -> T:
+        """Look something up for somebody who looks at a page; it ends when the page is closed."""
+        return await self.workers.run(work, self._has_left())
 
-    async def ask_lake(self, work: Callable[[], T]) -> T:
-        return await self.ask(work, self.service.limits.lake_seconds)
+    async def run_on_lake(self, work: Callable[[], T]) -> T:
+        return await self.workers.run_on_lake(work, self._has_left())
+
+    async def ask(self, verb: str, **options: Any) -> Any:
+        """Ask a question about tables."""
+        return await self.workers.ask(Question(verb, options), self._has_left())
+
+    def stages(self, verb: str, **options: Any) -> AsyncIterator[Any]:
+        return self.workers.stages(Question(verb, options), self._has_left())
 
     def tables(self) -> list[str]:
         """The names of all tables of the lake, found once for a generation."""
@@ -51,9 +59,6 @@ class Desk:
         if self._tables[0] != lake.generation:
             self._tables = lake.generation, [line.table for line in lake.tables() if not line.error]
         return self._tables[1]
-
-    def stream(self, work: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
-        return self.workers.stream(work, has_left=self._has_left())
 
     @staticmethod
     def _has_left() -> Any:

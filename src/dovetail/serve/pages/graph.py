@@ -29,7 +29,7 @@ def add(desk: Desk) -> None:
                 waiting("Finding the keys of the whole lake. The first time takes a while; then they are kept …")
             await ui.context.client.connected()
             with shown_in(page):
-                made = await desk.ask_lake(desk.service.graph)
+                made = await desk.run_on_lake(desk.service.graph)
                 place.clear()
                 if not made.edges:
                     with place:
@@ -69,7 +69,7 @@ def add(desk: Desk) -> None:
                 waiting("Looking for paths …")
             await ui.context.client.connected()
             with shown_in(page):
-                found = await desk.ask_lake(lambda: desk.service.paths(start, end))
+                found = await desk.run_on_lake(lambda: desk.service.paths(start, end))
                 place.clear()
                 with place:
                     if not found:

@@ -53,8 +53,8 @@ def add(desk: Desk) -> None:
                 waiting("Opening both tables …")
             await ui.context.client.connected()
             with shown_in(page):
-                history = await desk.ask(lambda: desk.service.history(table))
-                sides = [await desk.ask(partial(desk.service.rows, name, 0, 5)) for name in (table, other)]
+                history = await desk.run(lambda: desk.service.history(table))
+                sides = [await desk.run(partial(desk.service.rows, name, 0, 5)) for name in (table, other)]
                 place.clear()
                 with place:
                     heading(f"Join {sides[0]['title']} with {sides[1]['title']}")
@@ -112,7 +112,7 @@ async def _count(desk: Desk, table: str, other: str, asked: dict[str, str]) -> N
     options = {name: value or None for name, value in asked.items()}
     with shown_in(state):
         options["program"] = json.loads(asked["program"]) if asked["program"] else None
-        report = await desk.ask(lambda: desk.service.join(table, other, 0, **options))
+        report = await desk.ask("join", table=table, other=other, rows=0, **options)
         state.clear()
         if not report["pairs"]:
             nothing(report["sentence"])
@@ -137,7 +137,7 @@ def _make(desk: Desk, table: str, other: str, options: dict[str, Any]) -> None:
     async def make() -> None:
         button.disable()
         with shown_in(said):
-            made = await desk.ask(lambda: desk.service.join(table, other, 1, **options))
+            made = await desk.ask("join", table=table, other=other, rows=1, **options)
             ui.navigate.to(address("/rows", table=made["table"]))
 
     button = ui.button("Make the join", on_click=make).props("no-caps unelevated")

@@ -36,7 +36,7 @@ def add(desk: Desk) -> None:
                 waiting("Listing the tables …")
             await ui.context.client.connected()
             with shown_in(page):
-                lines = await desk.ask(lambda: desk.service.lake.tables(pattern))
+                lines = await desk.run(lambda: desk.service.lake.tables(pattern))
                 place.clear()
                 with place:
                     _list(lines)
@@ -52,7 +52,7 @@ def add(desk: Desk) -> None:
             await ui.context.client.connected()
             with shown_in(page):
                 lake = desk.service.lake
-                found: Any = await desk.ask(lambda: lake.find(value) if value else lake.find_columns(column or "*"))
+                found: Any = await desk.run(lambda: lake.find(value) if value else lake.find_columns(column or "*"))
                 place.clear()
                 with place:
                     _found(found)
@@ -66,14 +66,14 @@ def add(desk: Desk) -> None:
                 waiting("Opening the table …")
             await ui.context.client.connected()
             with shown_in(page):
-                found = await desk.ask(lambda: desk.service.lake.table(name))
+                found = await desk.run(lambda: desk.service.lake.table(name))
                 place.clear()
                 with place:
                     _profile(found)
                 if not found.error:
                     sample = ui.element("div").classes("w-full")
                     with shown_in(sample):
-                        rows = await desk.ask(lambda: desk.service.rows(name, 0, _SAMPLE))
+                        rows = await desk.run(lambda: desk.service.rows(name, 0, _SAMPLE))
                         small_table(rows["columns"], rows["data"])
 
 

@@ -46,8 +46,8 @@ async def _page(request: Request, desk: Desk, table: str, query: str) -> None:
             waiting("Opening the table …")
         await ui.context.client.connected()
         with shown_in(page):
-            found = await desk.ask(lambda: desk.service.rows(table, 0, _ROWS))
-            history = await desk.ask(lambda: desk.service.history(table))
+            found = await desk.run(lambda: desk.service.rows(table, 0, _ROWS))
+            history = await desk.run(lambda: desk.service.history(table))
             place.clear()
             with place:
                 _head(found, history, table, desk.service.index)
@@ -93,7 +93,7 @@ async def _answer(desk: Desk, table: str, query: str) -> None:
     with state:
         waiting("Running the query …")
     with shown_in(state):
-        found = await desk.ask(lambda: desk.service.sql(table, query, _ROWS))
+        found = await desk.ask("sql", table=table, query=query, rows=_ROWS)
         state.clear()
         with ui.element("div").classes("dt-row"):
             heading(f"{found['rows']:,} rows", 2)

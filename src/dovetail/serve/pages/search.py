@@ -42,7 +42,7 @@ def add(desk: Desk) -> None:
     async def start(request: Request) -> None:
         with frame(request, "Search", "Search"):
             heading("What joins with your table?")
-            tables = await desk.ask(desk.tables)
+            tables = await desk.run(desk.tables)
             soft(f"Give a table: its columns are compared with those of {len(tables):,} tables of the lake.")
             failed = ui.element("div").classes("w-full")
             with ui.element("div").classes("dt-ways"):
@@ -61,7 +61,7 @@ def add(desk: Desk) -> None:
                 waiting("Opening the table …")
             await ui.context.client.connected()
             with shown_in(page):
-                history, rows = await desk.ask(lambda: (desk.service.history(table), desk.service.rows(table, 0, 5)))
+                history, rows = await desk.run(lambda: (desk.service.history(table), desk.service.rows(table, 0, 5)))
                 place.clear()
                 with place:
                     _query(history, rows, table, on, by)
@@ -104,7 +104,7 @@ def _paste(desk: Desk, failed: Any) -> None:
 async def _pick(desk: Desk) -> None:
     async def offer() -> None:
         typed = (name.value or "").strip().casefold()
-        found = [table for table in await desk.ask(desk.tables) if typed in table.casefold()]
+        found = [table for table in await desk.run(desk.tables) if typed in table.casefold()]
         offered.clear()
         with offered:
             for table in found[:_OFFERED]:
@@ -124,7 +124,7 @@ async def _pick(desk: Desk) -> None:
 async def _keep(desk: Desk, failed: Any, path: Path, title: str) -> None:
     failed.clear()
     with shown_in(failed):
-        kept = await desk.ask(lambda: desk.service.upload(path, title))
+        kept = await desk.run(lambda: desk.service.upload(path, title))
         ui.navigate.to(address("/search", table=kept.name))
 
 
@@ -163,7 +163,7 @@ async def _stream(desk: Desk, table: str, on: str, by: str) -> None:
         waiting("Searching …")
     with shown_in(state):
         options = {"on": on or None, "by": by, "when_long": True}
-        async for hits in desk.stream(lambda: desk.service.search_stages(table, **options)):
+        async for hits in desk.stages("search_stages", table=table, **options):
             state.clear()
             found.clear()
             with found:
@@ -241,7 +241,7 @@ def _decide(desk: Desk, table: str, hit: Hit) -> None:
     async def decide(verdict: str) -> None:
         # By then the page may be closed, which NiceGUI answers with a RuntimeError; what was decided is kept.
         with contextlib.suppress(RuntimeError), shown_in(said):
-            await desk.ask(lambda: desk.service.lake.decide(table, hit.table, hit.pairs, verdict))
+            await desk.run(lambda: desk.service.lake.decide(table, hit.table, hit.pairs, verdict))
             said.clear()
             soft("Kept with the index: these columns " + ("join." if verdict == "joins" else "never join."))
 
