@@ -30,6 +30,7 @@ from dovetail.tables.frames import typed
 from dovetail.tables.input_table import InputTable, lake_table, only_column
 from dovetail.transform.transformation import Transformation
 
+_UNCERTAIN = 20  # pairs of values to look at; arbitrary, as many as a person looks through
 _LOOK = 1.0  # seconds between two looks for a new generation of the index
 
 
@@ -137,7 +138,8 @@ class Service:
         step = {"verb": "join", "table": table, "with": other, **_given(options)}
         joined = self._joined(step)
         program = joined.transformation.to_json() if joined.transformation else None
-        report = {**joined.report, "sentence": joined.sentence, "program": program}
+        uncertain = {"uncertain": joined.uncertain(_UNCERTAIN)}
+        report = {**joined.report, "sentence": joined.sentence, "program": program, **uncertain}
         if not rows:
             return {**report, "table": None, "columns": [], "data": []}
         kept = self._keep_join(step, joined)
