@@ -476,11 +476,26 @@ class Lake:
             found = with_foreign_keys(self._columns, found, decided.judge_keys(kept.foreign_keys))
         return CandidateKeys(self._columns, found, tables)
 
-    def graph(self, min_score: float | None = None, *, progress: Progress | None = None) -> JoinGraph:
-        """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
-        from dovetail.graph.join_graph import join_graph
+    def graph(
+        self, min_score: float | None = None, *, edges: str = "keys", progress: Progress | None = None
+    ) -> JoinGraph:
+        """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths.
 
-        return join_graph(self.foreign_keys(min_score, progress=progress))
+        With `edges="inds"`, the edges are the best 20,000 inclusion dependencies that `lake.inds()` finds.
+        """
+        from dovetail.graph.dependency_graph import dependency_graph
+        from dovetail.graph.inclusion_dependencies import InclusionDependencies
+        from dovetail.graph.join_graph import EDGES, join_graph
+
+        if edges not in EDGES:
+            raise InputError(f"`edges` is {edges!r}; it must be one of {', '.join(EDGES)}.")
+        if edges == "keys":
+            return join_graph(self.foreign_keys(min_score, progress=progress))
+        if min_score is not None:
+            raise InputError("`min_score` is the score of a foreign key; drop it or `edges`.")
+        found = self.inds(progress=progress)
+        assert isinstance(found, InclusionDependencies)
+        return dependency_graph(found, [line.table for line in self.tables() if not line.error])
 
     def paths(
         self,

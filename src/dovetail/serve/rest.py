@@ -47,6 +47,10 @@ class DecisionBody(BaseModel):
     on: str = Field(min_length=1, max_length=2_000, examples=["name=country"])
     verdict: Literal["joins", "never"] = Field(examples=["joins"])
     note: str = Field("", max_length=1_000)
+    values: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="A value of the left column and one of the right: the decision is about these alone.",
+        examples=[["Ivory Coast", "Côte d'Ivoire"]],
+    )  # fmt: skip
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -101,7 +105,7 @@ class Rest:
         events, files = _media("text/event-stream"), _media(*(media for _, media in WRITERS.values()))
         router.get("/search.events", tags=["ask"], responses=events, response_class=_Events)(self.search_events)
         router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=_File)(self.download)
-        router.get("/explorer.json", include_in_schema=False)(self.explorer)
+        router.get("/explorer.json", include_in_schema=False, response_model=None)(_as_json(self.explorer))
         router.get("/explorer/{name}", include_in_schema=False)(self.explorer_asset)
         router.post("/uploads.json", tags=["tell"], operation_id="upload")(self.upload)
         router.post("/decisions.json", tags=["tell"], operation_id="decide")(self.decide)
@@ -213,13 +217,13 @@ class Rest:
         found = await self._run_on_lake(request, lambda: self._service.paths(start, end, hops, k or 5))
         return found.to_dicts()
 
-    async def graph(self, request: Request, min_score: p.Score = None) -> Answer:
+    async def graph(self, request: Request, min_score: p.Score = None, edges: p.Edges = "keys") -> Answer:
         """The join graph: tables, likely foreign keys between them, components and hubs."""
-        return await self._run_on_lake(request, lambda: self._service.graph(min_score).to_json())
+        return await self._run_on_lake(request, lambda: self._service.graph(min_score, edges).to_json())
 
-    async def explorer(self, request: Request) -> Answer:
+    async def explorer(self, request: Request, edges: p.Edges = "keys") -> Answer:
         """What the page of the graph shows."""
-        found = await self._run_on_lake(request, lambda: self._service.graph().explorer())
+        found = await self._run_on_lake(request, lambda: self._service.graph(edges=edges).explorer())
         return {**found, "link": "/tables/"}
 
     async def explorer_asset(self, name: Literal["explorer.js", "explorer.css"]) -> Response:
@@ -261,16 +265,19 @@ class Rest:
         return found.to_dicts()
 
     async def decide(self, request: Request, body: DecisionBody) -> Answer:
-        """Keep with the index that columns of two tables join, or never do."""
+        """Keep with the index that columns of two tables, or two values of them, join or never do."""
         self._writes()
-        lake = self._service.lake
-        kept = await self._run(request, lambda: lake.decide(body.left, body.right, body.on, body.verdict, body.note))
+        lake, values = self._service.lake, _pair(body.values)
+        asked = (body.left, body.right, body.on, body.verdict, body.note)
+        kept = await self._run(request, lambda: lake.decide(*asked, values=values))
         return kept.to_dict()
 
-    async def forget(self, request: Request, left: p.Name, right: p.Name, on: p.Name) -> Answer:
-        """Forget what was decided about columns."""
+    async def forget(
+        self, request: Request, left: p.Name, right: p.Name, on: p.Name, values: p.Values = None
+    ) -> Answer:
+        """Forget what was decided about columns, or about two values of them."""
         self._writes()
-        found = await self._run(request, lambda: self._service.lake.forget(left, right, on))
+        found = await self._run(request, lambda: self._service.lake.forget(left, right, on, values=_pair(values)))
         return found.to_dict()
 
     async def download(self, request: Request, suffix: p.FileFormat, table: p.Table) -> Response:
@@ -320,6 +327,10 @@ def _profile(table: Any) -> Answer:
     if table.error:
         raise Refused(NOT_FOUND, f"{table.name} is not a table: {table.error}.")
     return {"table": table.name, "rows": table.rows, "columns": table.columns.to_dicts()}
+
+
+def _pair(values: list[str] | None) -> tuple[str, str] | None:
+    return None if values is None else (values[0], values[1])
 
 
 def _document(program: str | None) -> Any:

@@ -31,6 +31,7 @@ from dovetail.tables.input_table import InputTable, lake_table, only_column
 from dovetail.transform.transformation import Transformation
 
 _UNCERTAIN = 20  # pairs of values to look at; arbitrary, as many as a person looks through
+_GRAPHS = 2  # that are kept: one of each kind of edges
 _LOOK = 1.0  # seconds between two looks for a new generation of the index
 
 
@@ -44,7 +45,7 @@ class Service:
         self._lake = Lake(index)
         self._looked = time.monotonic()
         self._lock = threading.Lock()
-        self._graphs: dict[tuple[int, float | None, int], JoinGraph] = {}
+        self._graphs: dict[tuple[str, float | None, str], JoinGraph] = {}
 
     @property
     def lake(self) -> Lake:
@@ -135,7 +136,7 @@ class Service:
 
     def join(self, table: str, other: str, rows: int = 100, **options: Any) -> dict[str, Any]:
         """The report of a join; with `rows`, the joined table is made and kept, and its first rows are returned."""
-        step = {"verb": "join", "table": table, "with": other, **_given(options)}
+        step = {"verb": "join", "table": table, "with": other, **_given(options), "state": self.lake.state}
         joined = self._joined(step)
         program = joined.transformation.to_json() if joined.transformation else None
         uncertain = {"uncertain": joined.uncertain(_UNCERTAIN)}
@@ -178,14 +179,16 @@ class Service:
 
     # Questions about the lake
 
-    def graph(self, min_score: float | None = None) -> JoinGraph:
-        """The join graph, made once for a generation and what was decided about it."""
+    def graph(self, min_score: float | None = None, edges: str = "keys") -> JoinGraph:
+        """The join graph, made once for a state of the index."""
         lake = self.lake
-        key = lake.generation, min_score, hash(tuple(map(str, lake.decisions())))
+        key = lake.state, min_score, edges
         graph = self._graphs.get(key)
         if graph is None:
-            graph = lake.graph(min_score, progress=_cancellable)
-            self._graphs = {key: graph}
+            graph = lake.graph(min_score, edges=edges, progress=_cancellable)
+            self._graphs = {**{of: made for of, made in self._graphs.items() if of[0] == key[0]}, key: graph}
+            while len(self._graphs) > _GRAPHS:
+                del self._graphs[next(iter(self._graphs))]
         return graph
 
     def foreign_keys(self, tables: str | None, min_score: float | None, k: int) -> list[dict[str, Any]]:
@@ -218,7 +221,7 @@ class Service:
         return options
 
     def _joined(self, step: Step) -> JoinResult:
-        options = {name: value for name, value in step.items() if name not in ("verb", "table", "with")}
+        options = {name: value for name, value in step.items() if name not in ("verb", "table", "with", "state")}
         if "program" in options:
             options["by"] = Transformation.from_json(options.pop("program"))
         lake = self.lake

@@ -168,10 +168,11 @@ class Tools:
         return {"table": kept.name, "rows": kept.rows, "columns": list(kept.columns[:_NAMES])}
 
     async def decide(
-        self, left: Table, right: Table, on: str, verdict: Literal["joins", "never"], note: str = ""
-    ) -> Answer:
+        self, left: Table, right: Table, on: str, verdict: Literal["joins", "never"], note: str = "",
+        values: Annotated[tuple[str, str] | None, Field(description="A value of each column: only these.")] = None,
+    ) -> Answer:  # fmt: skip
         """Keep with the index that columns of two tables of the lake join, or never do. Only what the user decided."""
-        kept = await self._run(lambda: self._service.lake.decide(left, right, on, verdict, note))
+        kept = await self._run(lambda: self._service.lake.decide(left, right, on, verdict, note, values=values))
         return kept.to_dict()
 
 
