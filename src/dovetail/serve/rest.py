@@ -19,6 +19,7 @@ from dovetail.errors import DovetailError, InputError
 from dovetail.graph.explorer import asset
 from dovetail.serve import parameters as p
 from dovetail.serve.downloads import WRITERS, file_content
+from dovetail.serve.examples import described
 from dovetail.serve.kept import upload_suffix
 from dovetail.serve.problems import NOT_FOUND, TOO_LARGE, Refused, status_of
 from dovetail.serve.question import Question
@@ -78,12 +79,18 @@ class _File(Response):
     media_type = None
 
 
-def _media(*types: str) -> dict[int | str, dict[str, Any]]:
+_BYTES = {"type": "string", "format": "binary"}
+_EVENT = {
+    "type": "object", "required": ["event", "data"],
+    "properties": {"event": {"enum": ["hit", "end", "problem"]}, "data": {"type": "string"}},
+}  # fmt: skip
+
+
+def _media(schema: Answer, *types: str) -> dict[int | str, dict[str, Any]]:
     """The description of answers of other types; their failures are JSON all the same."""
-    schema = {"schema": {"type": "string", "format": "binary"}}
     problem = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     failures = {status: {"description": each["description"], "content": problem} for status, each in PROBLEMS.items()}
-    return {200: {"content": {each.partition(";")[0]: schema for each in types}}, **failures}
+    return {200: {"content": {each.partition(";")[0]: {"schema": schema} for each in types}}, **failures}
 
 
 class Rest:
@@ -101,15 +108,15 @@ class Rest:
         }  # fmt: skip
         questions["/tables/{name:path}.json"] = self.table
         for path, answer in questions.items():
-            router.get(path, tags=["ask"], operation_id=answer.__name__, response_model=None)(_as_json(answer))
-        events, files = _media("text/event-stream"), _media(*(media for _, media in WRITERS.values()))
+            router.get(path, tags=["ask"], **_described(answer))(_as_json(answer))
+        events, files = _media(_EVENT, "text/event-stream"), _media(_BYTES, *(media for _, media in WRITERS.values()))
         router.get("/search.events", tags=["ask"], responses=events, response_class=_Events)(self.search_events)
         router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=_File)(self.download)
         router.get("/explorer.json", include_in_schema=False, response_model=None)(_as_json(self.explorer))
         router.get("/explorer/{name}", include_in_schema=False)(self.explorer_asset)
-        router.post("/uploads.json", tags=["tell"], operation_id="upload")(self.upload)
-        router.post("/decisions.json", tags=["tell"], operation_id="decide")(self.decide)
-        router.delete("/decisions.json", tags=["tell"], operation_id="forget")(self.forget)
+        router.post("/uploads.json", tags=["tell"], **_described(self.upload))(_as_json(self.upload))
+        router.post("/decisions.json", tags=["tell"], **_described(self.decide))(_as_json(self.decide))
+        router.delete("/decisions.json", tags=["tell"], **_described(self.forget))(_as_json(self.forget))
 
     async def _run(self, request: Request, work: Callable[[], T]) -> T:
         return await self._workers.run(work, request.is_disconnected)
@@ -311,6 +318,12 @@ class Rest:
     def _writes(self) -> None:
         if self._read_only:
             raise Refused(403, "This server only answers questions: it was started with --read-only.")
+
+
+def _described(answer: Callable[..., Any]) -> dict[str, Any]:
+    """How OpenAPI knows an answer: by the name of its verb, with its schema and an example."""
+    verb = answer.__name__
+    return {"operation_id": verb, "response_model": None, "responses": {200: described(verb)}}
 
 
 def _as_json(answer: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Response]]:

@@ -8,6 +8,7 @@ import json
 import shutil
 import time
 
+import jsonschema
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -203,3 +204,25 @@ def test_a_new_generation_is_noticed(tmp_path):
                 break
             time.sleep(0.2)
         assert told(client.get("/tables/new.csv.json"))["rows"] == len(AIRPORTS)
+
+
+def test_every_answer_fits_its_schema(client):
+    """The schemas are made of examples, so an example that is no longer like the answers is found here."""
+    described = told(client.get("/openapi.json"))["paths"]
+    mine = sent(client, MINE)
+    asked = {
+        "/search.json": {"table": "flights.csv"}, "/union.json": {"table": "teams.csv"},
+        "/join.json": {"table": mine["table"], "with": "airports.csv", "by": "similar"},
+        "/sql.json": {"table": "flights.csv", "query": "SELECT 1 AS one"},
+        "/map.json": {"table": "airports.csv", "column": "city", "example": "City of ZRH=ZRH"},
+        "/predicates.json": {"table": ["flights.csv", "airports.csv"]}, "/find.json": {"value": "ZRH"},
+        "/paths.json": {"start": "flights.csv", "end": "carriers.csv"}, "/rows.json": {"table": mine["table"]},
+        "/history.json": {"table": mine["table"]},
+        **{f"/{verb}.json": {} for verb in ("keys", "foreign_keys", "inds", "graph", "tables", "decisions", "info")},
+    }  # fmt: skip
+    for path, params in asked.items():
+        content = described[path]["get"]["responses"]["200"]["content"]["application/json"]
+        jsonschema.validate(told(client.get(path, params=params)), content["schema"])
+        jsonschema.validate(content["example"], content["schema"])
+    profile = described["/tables/{name}.json"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    jsonschema.validate(told(client.get("/tables/flights.csv.json")), profile)
