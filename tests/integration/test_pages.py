@@ -183,15 +183,20 @@ def test_decisions_by_hand(browser, address):
     assert not page.faults
 
 
+def sent(page: Page, address: str, name: str, text: str) -> str:
+    """The name of a table that was sent from the first page."""
+    page.goto(address)
+    upload = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    page.locator("input[type=file]").set_input_files(upload)  # type: ignore[arg-type]
+    page.wait_for_url("**/search?*")
+    return page.url.partition("table=")[2]
+
+
 def test_pairs_of_values_by_hand(browser, address):
     """What is accepted or rejected is kept, and the count follows; also for a table that somebody sent."""
     page = opened(browser, address)
-    page.goto(address)
-    text = b"country,visits\nPeru,4\nJapan,7\nFrance,12\nSouth Koreaa,8\nItalyy,2\n"
-    upload = {"name": "pairs.csv", "mimeType": "text/csv", "buffer": text}
-    page.locator("input[type=file]").set_input_files(upload)  # type: ignore[arg-type]
-    page.wait_for_url("**/search?*")
-    page.goto(page.url.replace("/search?", "/join?") + "&with=geo/countries.csv&on=country=Name&by=similar")
+    mine = sent(page, address, "pairs.csv", "country,n\nPeru,4\nJapan,7\nFrance,12\nSouth Koreaa,8\nItalyy,2\n")
+    page.goto(f"{address}/join?table={mine}&with=geo/countries.csv&on=country=Name&by=similar")
     expect(page.get_by_text("5 of 5 rows on the left match")).to_be_visible()
     line = page.locator(".dt-line", has_text="Italyy")
     line.get_by_role("button", name="Different").click()
@@ -215,19 +220,9 @@ def test_pairs_of_values_by_hand(browser, address):
 
 def test_a_program_is_changed_in_its_fields(browser, address):
     page = opened(browser, address)
-    page.goto(address)
     rows = "".join(f"{first} {last},{n}\n" for n, (first, last) in enumerate(PEOPLE))
-    for name, text in (("names.csv", f"name,n\n{rows}"), ("logins.csv", LOGINS)):
-        page.goto(address)
-        upload = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
-        page.locator("input[type=file]").set_input_files(upload)  # type: ignore[arg-type]
-        page.wait_for_url("**/search?*")
-        tables = (
-            page.url.partition("table=")[2]
-            if name == "names.csv"
-            else f"{tables}&with={page.url.partition('table=')[2]}"
-        )
-    page.goto(f"{address}/join?table={tables}&by=transform")
+    names, logins = sent(page, address, "names.csv", f"name,n\n{rows}"), sent(page, address, "logins.csv", LOGINS)
+    page.goto(f"{address}/join?table={names}&with={logins}&by=transform")
     expect(page.get_by_text("Program on the")).to_be_visible()
     page.get_by_text("Change the program").click()
     said = page.get_by_text("In words:")
