@@ -58,12 +58,17 @@ def test_assistants_over_standard_input_and_http(made, address):
 
 
 def test_pages_and_json_at_one_address(address):
-    for path in ("/", "/tables", "/tables/flights.csv", "/graph", "/decisions", "/search?table=flights.csv"):
-        page = httpx.get(address + path)
+    two = "table=flights.csv&table=airports.csv"
+    for path, query in {
+        "/tables": "", "/tables/flights.csv": "", "/graph": "edges=inds", "/decisions": "", "/find": "value=ZRH",
+        "/search": "table=flights.csv", "/union": "table=teams.csv", "/predicates": two, "/rows": "table=flights.csv",
+        "/join": "table=flights.csv&with=airports.csv", "/sql": "table=flights.csv&query=SELECT 1",
+        "/map": "table=airports.csv&column=city&example=City of ZRH=ZRH", "/paths": "start=flights.csv&end=teams.csv",
+    }.items():  # fmt: skip
+        page = httpx.get(f"{address}{path}?{query}")
         assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
-    for path in ("/tables", "/tables/flights.csv", "/graph", "/decisions", "/search"):
-        answer = httpx.get(f"{address}{path}.json", params={"table": "flights.csv"}, timeout=60)
-        assert answer.status_code == 200 and answer.headers["content-type"] == "application/json"
+        answer = httpx.get(f"{address}{path}.json?{query}", timeout=60)
+        assert answer.status_code == 200 and answer.headers["content-type"] == "application/json", path
 
 
 def test_a_page_that_fails_shows_no_traceback(address):

@@ -39,6 +39,7 @@ _GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 EDGES = ("keys", "inds")
 """What the edges can be: likely foreign keys, or inclusion dependencies."""
 _HTML = ".html"
+_SHOWN_HUBS = 20
 _PICTURED = 5_000  # edges that a notebook shows as a picture; arbitrary, about a megabyte
 
 
@@ -87,7 +88,11 @@ class JoinGraph:
         """What a page needs to explore it: tables, components, and edges with their reasons."""
         if self._listed is None:
             raise InputError("Only the graph of a lake can be explored: its edges have reasons.")
-        return explorer_data(self._listed.edges(), self.tables, self.components(), self._listed.noun, self._listed.note)
+        hubs = self.hubs()[:_SHOWN_HUBS]
+        return explorer_data(
+            self._listed.edges(), self.tables, self.components(), [hub.to_dict() for hub in hubs], self._listed.noun,
+            self._listed.note,
+        )  # fmt: skip
 
     def to_html(self, title: str = "Join graph") -> str:
         """One HTML file to explore it in a browser, without a server: components, tables, edges with their reasons."""

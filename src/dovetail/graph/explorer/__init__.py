@@ -41,8 +41,9 @@ dovetailExplorer(root, JSON.parse(document.getElementById("graph").textContent))
 
 
 def explorer_data(
-    keys: Iterable[dict[str, Any]], tables: list[str], components: list[list[str]], noun: str, note: str
-) -> dict[str, Any]:
+    keys: Iterable[dict[str, Any]], tables: list[str], components: list[list[str]], hubs: list[dict[str, Any]],
+    noun: str, note: str,
+) -> dict[str, Any]:  # fmt: skip
     """What the explorer shows: tables and phrases are named once, and by their number elsewhere.
 
     `keys` are edges as foreign keys are listed; `noun` is what one is called, `note` what was left out.
@@ -61,7 +62,10 @@ def explorer_data(
         for key in keys
     ]
     parts = [[number[table] for table in part] for part in components]
-    return {"tables": tables, "components": parts, "edges": edges, "phrases": list(phrases), "noun": noun, "note": note}
+    return {
+        "tables": tables, "components": parts, "hubs": hubs, "edges": edges, "phrases": list(phrases), "noun": noun,
+        "note": note,
+    }  # fmt: skip
 
 
 def _numbered(texts: Iterable[str], known: dict[str, int]) -> list[int]:

@@ -120,6 +120,13 @@ function dovetailExplorer(root, graph) {
     const alone = tables.length - componentOf.size;
     make("p", plural(tables.length, "table") + ", " + plural(edges.length, graph.noun) + ". " +
       (alone ? plural(alone, "table") + " joined by none. " : "") + graph.note, list);
+    if (graph.hubs.length) make("h2", "What most columns are about", list);
+    graph.hubs.forEach((hub) => {
+      const row = make("div", null, list, "edge");
+      button(hub.column + " of " + base(hub.table), () => go({ table: hub.table }), row);
+      make("p", plural(hub.columns, "column") + " of " + plural(hub.tables, "table"), row).style.margin = "0";
+    });
+    if (components.length) make("h2", "Connected tables", list).style.marginTop = "1rem";
     components.slice(0, LISTED).forEach((members, place) => {
       const row = make("div", null, list, "edge");
       button(plural(members.length, "table") + " around " + base(hubOf(members)), () => go({ component: place }), row);

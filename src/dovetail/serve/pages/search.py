@@ -16,10 +16,12 @@ from dovetail.search.request import METHODS
 from dovetail.serve.kept import is_kept, upload_suffix
 from dovetail.serve.pages import parts
 from dovetail.serve.pages.frame import Desk, filled, frame, loading, shown_in
+from dovetail.tables.column_names import column_list
+from dovetail.through.mapping import ValuePair
 
 _METHODS = {"equal": "equal values", "transform": "after a transformation", "semantic": "similar spelling or meaning",
             "through": "through other tables"}  # fmt: skip
-_OFFERED, _CHIPS, _BRINGS = 8, 60, 12
+_OFFERED, _CHIPS, _BRINGS, _MAPPED = 8, 60, 12, 50
 assert tuple(_METHODS) == METHODS
 
 
@@ -116,7 +118,8 @@ def _fail(failed: Any, sentence: str) -> None:
 
 
 def _query(history: list[dict[str, Any]], rows: dict[str, Any], table: str, on: str, by: str) -> None:
-    """What is searched with; a click on a column searches with it alone."""
+    """What is searched with; a click on a column searches with it too, or without it."""
+    chosen = column_list(on, rows["columns"]) if on else ()
     with ui.element("div").classes("dt-card").style("gap: .6rem"):
         with ui.element("div").classes("dt-row"):
             parts.heading(f"What joins with {rows['title']}?")
@@ -125,8 +128,10 @@ def _query(history: list[dict[str, Any]], rows: dict[str, Any], table: str, on: 
         with ui.element("div").classes("dt-row").props("role=group aria-label='Columns to search with'"):
             parts.chip("let it choose", lambda: ui.navigate.to(parts.address("/search", table=table, by=by)), not on)
             for column in rows["columns"][:_CHIPS]:
-                target = parts.address("/search", table=table, on=column, by=by)
-                parts.chip(column, partial(ui.navigate.to, target), column == on)
+                others = [each for each in chosen if each != column]
+                wanted = others if column in chosen else [*others, column]
+                target = parts.address("/search", table=table, on=",".join(wanted), by=by)
+                parts.chip(column, partial(ui.navigate.to, target), column in chosen)
             if len(rows["columns"]) > _CHIPS:
                 parts.soft(f"… and {len(rows['columns']) - _CHIPS:,} more columns")
         with ui.expansion("First rows").classes("w-full").props("dense"):
@@ -208,10 +213,23 @@ def _samples(hit: Hit) -> None:
             with ui.element("div"):
                 ui.label(f"{name}: ").classes("soft").style("display: inline")
                 ui.label(text or "–").style("display: inline")
+    pairs = getattr(hit, "mapping", ())
+    if pairs:
+        with ui.expansion("How values correspond").classes("w-full small").props("dense"):
+            parts.small_table(("yours", "theirs", "likely"), [_mapped(pair) for pair in pairs[:_MAPPED]])
+            if len(pairs) > _MAPPED:
+                parts.soft(f"The first {_MAPPED} of {len(pairs):,}.")
     if hit.copies:
         with ui.expansion(hit.likes).classes("w-full small").props("dense"):
             for copy in hit.copies[:_CHIPS]:
                 ui.link(copy, parts.table_address(copy)).classes("small any")
+
+
+def _mapped(pair: Any) -> tuple[str, str, str]:
+    """A pair of a hit by similarity or through the lake; each names the likelihood after its method."""
+    if isinstance(pair, ValuePair):
+        return pair.value, pair.partner, f"{pair.probability:.0%}"
+    return pair.value, pair.matched, f"{pair.similarity:.0%}"
 
 
 def _decide(desk: Desk, table: str, hit: Hit) -> None:
