@@ -207,7 +207,7 @@ function dovetailExplorer(root, graph) {
       link.href = graph.link + tables[table].split("/").map(encodeURIComponent).join("/");
       link.target = "_top";
     }
-    if (!own.length) make("p", "No " + graph.noun + " from or to this table.", list);
+    if (!own.length) make("p", "No " + graph.noun + " from or to this table" + (graph.note ? " is among those shown." : "."), list);
     own.slice(0, LISTED).forEach((at) => {
       const edge = edges[at], other = edge.from === table ? edge.to : edge.from;
       const row = make("div", null, list, "edge");
