@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
 
 from fastapi import APIRouter, File, Request, UploadFile
-from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import BaseModel, Field
+from fastapi.responses import Response, StreamingResponse
 
 from dovetail._cancel import Cancelled
 from dovetail.errors import DovetailError, InputError
 from dovetail.graph.explorer import asset
 from dovetail.serve import parameters as p
+from dovetail.serve.descriptions import (
+    BYTES,
+    EVENT,
+    PROBLEMS,
+    AnyFile,
+    DecisionBody,
+    Events,
+    as_json,
+    description_of,
+    media,
+)
 from dovetail.serve.downloads import WRITERS, file_content
-from dovetail.serve.examples import described
 from dovetail.serve.kept import upload_suffix
 from dovetail.serve.problems import NOT_FOUND, TOO_LARGE, Refused, status_of
 from dovetail.serve.question import Question
@@ -32,65 +40,6 @@ Answers = list[dict[str, Any]]
 _CHUNK = 1 << 20
 _SAMPLE = 5  # rows of an upload that come back
 _NONE: list[str] = []
-
-
-class Problem(BaseModel):
-    """What went wrong, in one sentence."""
-
-    error: str = Field(examples=['There is no table "geo/contries.csv". Did you mean "geo/countries.csv"?'])
-
-
-class DecisionBody(BaseModel):
-    """Columns of two tables of the lake that join, or never do."""
-
-    left: str = Field(min_length=1, max_length=2_000, examples=["geo/countries.csv"])
-    right: str = Field(min_length=1, max_length=2_000, examples=["geo/capitals.csv"])
-    on: str = Field(min_length=1, max_length=2_000, examples=["name=country"])
-    verdict: Literal["joins", "never"] = Field(examples=["joins"])
-    note: str = Field("", max_length=1_000)
-    values: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
-        None, description="A value of the left column and one of the right: the decision is about these alone.",
-        examples=[["Ivory Coast", "Côte d'Ivoire"]],
-    )  # fmt: skip
-
-
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": text}
-    for status, text in {
-        400: "The question cannot be answered as given.",
-        401: "A token is needed.",
-        403: "The request comes from elsewhere, or the server only answers questions.",
-        404: "There is no such table or column.",
-        410: "The table is not kept any more.",
-        411: "The length of the body is missing.",
-        413: "A limit of the server: rows, bytes or memory.",
-        422: "A parameter is missing or has another form.",
-        503: "The server is busy.",
-        504: "The question takes too long.",
-    }.items()
-}
-
-
-class _Events(StreamingResponse):
-    media_type = "text/event-stream"
-
-
-class _File(Response):
-    media_type = None
-
-
-_BYTES = {"type": "string", "format": "binary"}
-_EVENT = {
-    "type": "object", "required": ["event", "data"],
-    "properties": {"event": {"enum": ["hit", "end", "problem"]}, "data": {"type": "string"}},
-}  # fmt: skip
-
-
-def _media(schema: Answer, *types: str) -> dict[int | str, dict[str, Any]]:
-    """The description of answers of other types; their failures are JSON all the same."""
-    problem = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    failures = {status: {"description": each["description"], "content": problem} for status, each in PROBLEMS.items()}
-    return {200: {"content": {each.partition(";")[0]: {"schema": schema} for each in types}}, **failures}
 
 
 class Rest:
@@ -108,15 +57,15 @@ class Rest:
         }  # fmt: skip
         questions["/tables/{name:path}.json"] = self.table
         for path, answer in questions.items():
-            router.get(path, tags=["ask"], **_described(answer))(_as_json(answer))
-        events, files = _media(_EVENT, "text/event-stream"), _media(_BYTES, *(media for _, media in WRITERS.values()))
-        router.get("/search.events", tags=["ask"], responses=events, response_class=_Events)(self.search_events)
-        router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=_File)(self.download)
-        router.get("/explorer.json", include_in_schema=False, response_model=None)(_as_json(self.explorer))
+            router.get(path, tags=["ask"], **description_of(answer))(as_json(answer))
+        events, files = media(EVENT, "text/event-stream"), media(BYTES, *(media for _, media in WRITERS.values()))
+        router.get("/search.events", tags=["ask"], responses=events, response_class=Events)(self.search_events)
+        router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=AnyFile)(self.download)
+        router.get("/explorer.json", include_in_schema=False, response_model=None)(as_json(self.explorer))
         router.get("/explorer/{name}", include_in_schema=False)(self.explorer_asset)
-        router.post("/uploads.json", tags=["tell"], **_described(self.upload))(_as_json(self.upload))
-        router.post("/decisions.json", tags=["tell"], **_described(self.decide))(_as_json(self.decide))
-        router.delete("/decisions.json", tags=["tell"], **_described(self.forget))(_as_json(self.forget))
+        router.post("/uploads.json", tags=["tell"], **description_of(self.upload))(as_json(self.upload))
+        router.post("/decisions.json", tags=["tell"], **description_of(self.decide))(as_json(self.decide))
+        router.delete("/decisions.json", tags=["tell"], **description_of(self.forget))(as_json(self.forget))
 
     async def _run(self, request: Request, work: Callable[[], T]) -> T:
         return await self._workers.run(work, request.is_disconnected)
@@ -159,7 +108,7 @@ class Rest:
                 counts = {"hits": len(hits), "recall": hits.recall, "sentence": hits.sentence or None}
                 yield _event("end", {**stage, **hits.to_json(), **counts})
 
-        return _Events(_told(events()), headers={"cache-control": "no-store"})
+        return Events(_told(events()), headers={"cache-control": "no-store"})
 
     async def union(self, request: Request, table: p.Table, k: p.K = 10, tables: p.Globs = _NONE) -> Answer:
         """The tables whose rows could be appended, best first, with their columns aligned."""
@@ -318,22 +267,6 @@ class Rest:
     def _writes(self) -> None:
         if self._read_only:
             raise Refused(403, "This server only answers questions: it was started with --read-only.")
-
-
-def _described(answer: Callable[..., Any]) -> dict[str, Any]:
-    """How OpenAPI knows an answer: by the name of its verb, with its schema and an example."""
-    verb = answer.__name__
-    return {"operation_id": verb, "response_model": None, "responses": {200: described(verb)}}
-
-
-def _as_json(answer: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Response]]:
-    """Answers are plain values already: they need no second look at each of them."""
-
-    @functools.wraps(answer)
-    async def answered(**options: Any) -> Response:
-        return JSONResponse(await answer(**options))
-
-    return answered
 
 
 def _profile(table: Any) -> Answer:

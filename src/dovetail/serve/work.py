@@ -53,11 +53,9 @@ class Workers:
 
     async def ask(self, question: Question, has_left: HasLeft | None = None) -> Any:
         """The answer to a question about tables; of several, the last."""
-        answer = None
-        async for each in self._pickled(question, has_left):
-            answer = each
-        assert answer is not None
-        return pickle.loads(answer)
+        async with contextlib.aclosing(self._pickled(question, has_left)) as answers:
+            given = [each async for each in answers]
+        return pickle.loads(given[-1])
 
     async def stages(self, question: Question, has_left: HasLeft | None = None) -> AsyncGenerator[Any, None]:
         """The answers to a question about tables, as they come."""
