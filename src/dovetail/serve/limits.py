@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 MB = 1_000_000
-_MOST_PROCESSES = 8  # unless asked for: each has some 200 MB of its own
+_MOST_PROCESSES = 8  # unless asked for: each has some 150 MB of its own
 
 
 def processes_by_cores() -> int:
