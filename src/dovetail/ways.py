@@ -50,6 +50,8 @@ WAYS = {
             (
                 Setting("pivots", 0, 0, "the paper's |P|; 0: by its cost model", tuple(range(10))),
                 Setting("levels", 0, 0, "of the grids, m; 0: by its cost model", tuple(range(7))),
+                Setting("partitions", 0, 0, "of the columns, on disk, one at a time in memory; 0: one grid in memory"),
+                Setting("clustering", "divergence", 0, "which columns share a partition", ("divergence", "random")),
             ),
         ),
     ),

@@ -50,6 +50,16 @@ def test_from_the_command(sample_index):
     assert "The ways are: auto, josie, merge_list, probe_set." in refused.err
 
 
+def test_partitions_on_disk_from_the_command(sample_index, tmp_path, monkeypatch):
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
+    asked = ("search", AIRPORTS, "--on", "city", "--by", "semantic", "--index", sample_index)
+    same = command(*asked).out
+    assert command(*asked, "--set", "way=pexeso", "--set", "partitions=3").out == same
+    assert len(list((tmp_path / "cache").glob("*/divergence-3-0-0-*"))) == 4  # which columns, and three partitions
+    refused = command(*asked, "--set", "way=pexeso", "--set", "clustering=nearest")
+    assert "clustering is nearest; it must be one of divergence, random" in refused.err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
