@@ -73,7 +73,7 @@ def test_what_an_open_index_answers(name):
 
 def test_rest_and_tools(sample_index, tmp_path):
     service = Service(str(sample_index), tmp_path)
-    workers = Workers(service.limits)
+    workers = Workers(service)
     described, reference = FastAPI(), page("docs/reference/rest.md")
     described.include_router(Rest(service, workers).router)
     for path, methods in described.openapi()["paths"].items():
