@@ -15,8 +15,13 @@ from pathlib import Path
 
 from cases import strangers
 
-from dovetail.join.choose import join_tables
-from dovetail.join.request import JoinRequest
+from dovetail._deadline import Deadline
+from dovetail.join.compete import compete
+from dovetail.join.judge import LIKELY
+from dovetail.join.request import SECONDS
+from dovetail.tables.input_table import InputTable
+from dovetail.transform.composite import discover_composite
+from dovetail.transform.discover import Discovery, discover
 
 _SEED = 7  # as in `cases.all_cases`
 
@@ -30,16 +35,22 @@ def main() -> None:
     programs = joined = 0
     begun = time.process_time()
     for case in islice(strangers(options.databases, _SEED), options.pairs):
-        left, right = case.tables()
-        learned = join_tables(left, right, JoinRequest(by="transform"))
-        if learned.transformation is not None:
+        tables = case.tables()
+        if found := _learned(*tables):
             programs += 1
-            print(f"program  {case.name}: {learned.transformation} = {learned.transformation.target}", flush=True)
-        if not options.only_programs and len((found := join_tables(left, right, JoinRequest())).matches.left):
+            print(f"program  {case.name}: {found.programs[0].words} = {found.target}", flush=True)
+        best = None if options.only_programs else compete(*tables, Deadline(SECONDS)).best
+        if best and best.probability >= LIKELY:
             joined += 1
-            print(f"joined   {case.name}: {found.by}, {found.condition}, {found.probability:.2f}", flush=True)
+            print(f"joined   {case.name}: {best.condition}, {best.probability:.2f}", flush=True)
     seconds = time.process_time() - begun
     print(f"{options.pairs} pairs of strangers: {programs} get a program, {joined} are joined; {seconds:.0f} s")
+
+
+def _learned(left: InputTable, right: InputTable) -> Discovery | None:
+    mine, theirs = ({name: table.values(name) for name in table.names} for table in (left, right))
+    deadline = Deadline(SECONDS)
+    return discover(mine, theirs, deadline=deadline) or discover_composite(mine, theirs, deadline)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,13 @@ from functools import partial
 
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import Example
+from dovetail.transform.conversions import Proposal, proposals
 from dovetail.transform.coverage import SCORED_ROWS, Coverage, sample
 from dovetail.transform.examples import (
     Columns,
     Direction,
     both_directions,
+    date_groups,
     example_of,
     example_sets,
     groups,
@@ -68,7 +70,8 @@ def discover(
     learning = learner(way)
     directions = both_directions(without_documents(left), without_documents(right))
     chosen: tuple[float, Direction, ColumnMatch, Learned] | None = None
-    for direction, group in itertools.chain(groups(directions, deadline), joint_groups(directions, deadline)):
+    sources = (groups, date_groups, joint_groups)
+    for direction, group in itertools.chain.from_iterable(source(directions, deadline) for source in sources):
         if is_over(deadline):
             break
         if group.weight == 0.0 and chosen and chosen[0] >= _GOOD:
@@ -82,6 +85,10 @@ def discover(
             chosen = (score, direction, group, found)
         if score >= _VERY_GOOD:
             break
+    if chosen is None or chosen[0] < _GOOD:
+        proposed = _proposed(directions, chosen[0] if chosen else 0.0, deadline)
+        if proposed is not None:
+            return proposed
     if chosen is None:
         return None
     score, direction, group, found = chosen
@@ -90,6 +97,19 @@ def discover(
         return None
     programs = _with_more(direction, group, coverage, found.program, most_programs, learning, deadline)
     return Discovery(programs, group.source, group.target, direction.reversed)
+
+
+def _proposed(directions: Sequence[Direction], rival: float, deadline: Deadline | None) -> Discovery | None:
+    """The program of one form that covers most, if it covers more than its rival."""
+    best: tuple[float, Proposal] | None = None
+    for proposal in proposals(directions, deadline):
+        score = _coverage(proposal.direction, proposal.target).score(proposal.program)
+        if score > (best[0] if best else rival):
+            best = score, proposal
+    if best is None:
+        return None
+    direction, source, target, program = best[1]
+    return Discovery((program,), source, target, direction.reversed)
 
 
 def learner(way: ChosenWay) -> Learn:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import Example
 from dovetail.transform.coverage import SampledTable, rates, sample
-from dovetail.transform.matches import ColumnMatch, RowPair, match, match_together
+from dovetail.transform.matches import ColumnMatch, RowPair, match, match_dates, match_together
 
 _MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
 _NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
@@ -97,6 +97,20 @@ def joint_groups(directions: Sequence[Direction], deadline: Deadline | None) -> 
             target = direction.target.values(key)
             if target.texts:
                 group = match_together(sources, direction.source.columns, direction.source.sampled, target)
+                if group.pairs:
+                    yield direction, group
+
+
+def date_groups(
+    directions: Sequence[Direction], deadline: Deadline | None = None
+) -> Iterator[tuple[Direction, ColumnMatch]]:
+    """Pairs of dates and of texts that name months or days."""
+    for direction in directions:
+        for key in direction.target.key_columns():
+            for column in direction.source.columns:
+                if is_over(deadline):
+                    return
+                group = match_dates(direction.source.values(column), direction.target.values(key))
                 if group.pairs:
                     yield direction, group
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dovetail._deadline import Deadline
 from dovetail.normalise import plain
@@ -128,7 +128,7 @@ def slot_of(step: str | Candidate, examples: Sequence[Example], begin: State, en
 def _cased(extract: Extract, examples: Sequence[Example], wanted: Sequence[str]) -> Extract:
     """With the first casing that gives the wanted parts to the letter; as it is if none does."""
     for case in CASES:
-        cased = Extract(extract.column, extract.splits, extract.start, extract.stop, case)
+        cased = replace(extract, case=case)
         if all(
             cased.apply(example.row[extract.column]) == part for example, part in zip(examples, wanted, strict=True)
         ):
