@@ -77,9 +77,9 @@ def _grow(rows: int) -> None:
     pairs: set[Hashable] = set()
     if found is not None:
         way = dovetail.Transformation(found.programs, found.reversed, found.target)
-        pairs = set(_pairs(dovetail.join(left, right, by=way)))
+        pairs = set(pairs_of(dovetail.join(left, right, by=way)))
     moments.append(time.process_time())
-    measured = _scored(f"{rows:,} rows", pairs, truth, moments[2] - moments[0])
+    measured = scored(f"{rows:,} rows", pairs, truth, moments[2] - moments[0])
     stages = f"learn {moments[1] - moments[0]:7.2f} s  join {moments[2] - moments[1]:7.2f} s"
     print(f"growth {measured.name:>15}  F1 {measured.f1:.3f}  {stages}  {_peak()}", flush=True)
 
@@ -103,23 +103,29 @@ def _synthetic(name: str, rows: int) -> Measured:
 
 def _measure(name: str, left: Columns, right: Columns, truth: set[tuple[int, int]], by: str | None = None) -> Measured:
     begun = time.perf_counter()
-    pairs = set(_pairs(dovetail.join(left, right, by=by)))
-    return _scored(name, pairs, truth, time.perf_counter() - begun)
+    pairs = set(pairs_of(dovetail.join(left, right, by=by)))
+    return scored(name, pairs, truth, time.perf_counter() - begun)
 
 
 def transform_case(folder: Path, **options: Any) -> Measured:
     """By distinct pairs of values: the truth is given as such. `options` are those of the join."""
-    names = json.loads((folder / "truth.json").read_text())
     source, target = read(folder / "source.csv"), read(folder / "target.csv")
+    truth, (mine, theirs) = true_pairs(folder, source, target)
     begun = time.perf_counter()
     joined = dovetail.join(source, target, **options)
     seconds = time.perf_counter() - begun
-    mine, theirs = source[names["source_column"]], target[names["target_column"]]
-    pairs = {(mine[a], theirs[b]) for a, b in _pairs(joined)}
+    pairs: set[Hashable] = {(source[mine][a], target[theirs][b]) for a, b in pairs_of(joined)}
+    return scored(folder.name, pairs, truth, seconds)
+
+
+def true_pairs(folder: Path, source: Columns, target: Columns) -> tuple[set[Hashable], tuple[str, str]]:
+    """The pairs of values that join, of those that are in the tables, and the columns that have them."""
+    names = json.loads((folder / "truth.json").read_text())
+    columns = names["source_column"], names["target_column"]
+    here = set(source[columns[0]]), set(target[columns[1]])
     listed = read(folder / "pairs.csv")
-    here = set(mine), set(theirs)
-    truth = set(zip(listed["source_value"], listed["target_value"], strict=True))
-    return _scored(folder.name, pairs, {pair for pair in truth if pair[0] in here[0] and pair[1] in here[1]}, seconds)
+    truth = zip(listed["source_value"], listed["target_value"], strict=True)
+    return {pair for pair in truth if pair[0] in here[0] and pair[1] in here[1]}, columns
 
 
 def fuzzy_case(folder: Path, why: Counter[str] | None = None, **options: Any) -> Measured:
@@ -131,15 +137,15 @@ def fuzzy_case(folder: Path, why: Counter[str] | None = None, **options: Any) ->
     seconds = time.perf_counter() - begun
     if why is not None:
         why[joined.why.split(" of at most")[0]] += 1
-    pairs = {(ids[0][a], ids[1][b]) for a, b in _pairs(joined)}
-    return _scored(folder.name, pairs, set(zip(listed["id_l"], listed["id_r"], strict=True)), seconds)
+    pairs = {(ids[0][a], ids[1][b]) for a, b in pairs_of(joined)}
+    return scored(folder.name, pairs, set(zip(listed["id_l"], listed["id_r"], strict=True)), seconds)
 
 
-def _pairs(joined: Any) -> Iterator[tuple[int, int]]:
+def pairs_of(joined: Any) -> Iterator[tuple[int, int]]:
     return zip(joined.pairs["left_row"].to_pylist(), joined.pairs["right_row"].to_pylist(), strict=True)
 
 
-def _scored(name: str, pairs: set[Hashable], truth: set[Hashable], seconds: float) -> Measured:
+def scored(name: str, pairs: set[Hashable], truth: set[Hashable], seconds: float) -> Measured:
     right = len(pairs & truth)
     return Measured(name, right / len(pairs) if pairs else None, right / max(len(truth), 1), seconds)
 

@@ -27,6 +27,9 @@ _RANGE_COST = 0.1
 _ANCHORED_COST = 0.25
 _FREE_COST = 0.5
 _OTHER_COLUMN_COST = 0.3
+_OTHER_COLUMNS = 1, False
+"""How often columns other than the matched one are split at most, and whether slices may be free at both ends. For
+time, measured by benchmarks/transformation/departures.py."""
 _FORM_COST = 0.5  # as a slice that is free at both ends: what can be cut is cut
 
 
@@ -69,11 +72,9 @@ def candidates(examples: Sequence[Example], main: str, columns: Sequence[str]) -
     parts_of_first = {wholes[0][i:j] for i in range(len(wholes[0])) for j in range(i + 1, len(wholes[0]) + 1)}
     found: dict[tuple[str, ...], Candidate] = {}
     for column in columns:
-        extra = 0.0 if column == main else _OTHER_COLUMN_COST
-        for texts, ways in pieces(
-            [example.row[column] for example in examples], depth=2 if column == main else 1
-        ).items():
-            for slice_cost, start, stop in _slices(texts[0], parts_of_first, free=column == main):
+        extra, (depth, free) = (0.0, (2, True)) if column == main else (_OTHER_COLUMN_COST, _OTHER_COLUMNS)
+        for texts, ways in pieces([example.row[column] for example in examples], depth).items():
+            for slice_cost, start, stop in _slices(texts[0], parts_of_first, free):
                 sliced = tuple([text[start:stop] for text in texts])
                 if _all_within(sliced, wholes):
                     if sliced not in found:
