@@ -6,7 +6,6 @@ must be keys, and more than chance would give.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -26,9 +25,11 @@ _LOOKED_AT = 50  # values that show what a column holds; arbitrary
 _FEWEST = 4  # distinct numbers or texts: fewer prove nothing
 _SHORTEST = 3.0  # letters of initials, on average: shorter ones are equal by chance
 _MOST_VALUES = 20_000  # distinct values of either column: more are not looked through; arbitrary, a tenth of a second
-_CHANCE = -6.0
-"""The logarithm of the probability that so many numbers are keys by chance, at most. A thousand pairs of columns and as
-many conversions would make one mistake."""
+_LEAST_PROMISING = 2  # of the values that are looked at: a conversion that makes fewer keys of them is not tried
+_EXACT = 2.0**53  # numbers above are not exact
+_CHANCE = -9.0
+"""The logarithm of the probability that so many numbers are keys by chance, at most. Some hundred conversions of a
+hundred pairs of columns make 10⁵ tries: one of ten thousand pairs of tables would have a mistake."""
 
 
 class Proposal(NamedTuple):
@@ -88,43 +89,57 @@ def _scaled(values: list[str], keys: list[str]) -> Number | None:
     wanted = np.array([read_number(key) for key in written])
     decimals = max(len(key.partition(".")[2]) for key in written)
     significant = max(len(key.lstrip("+-0.").replace(".", "")) for key in written)
-    if float(np.abs(wanted).max()) * 10.0**decimals >= 2**53:
+    if float(np.abs(wanted).max()) * 10.0**decimals >= _EXACT:
         return None
     grid = np.unique(np.rint(wanted * 10.0**decimals).astype(np.int64))
+    if _log_density(grid, grid, 0) > _CHANCE:
+        return None  # such as 1, 2, 3, …
     some = numbers[:: -(-len(numbers) // _LOOKED_AT)]
     best: tuple[int, Number] | None = None
-    for conversion in conversions():
-        for digits in (0, significant):
-            if _share(some, conversion, decimals, digits, grid)[0] < _NEARLY_ALL / 2:
+    for digits in (0, significant):
+        for conversion in _promising(some, decimals, digits, grid):
+            made = np.unique(_on_grid(numbers * conversion.factor + conversion.offset, decimals, digits))
+            common = np.intersect1d(made, grid, assume_unique=True)
+            if len(common) < max(_FEWEST, _NEARLY_ALL * min(len(made), len(grid)), best[0] + 1 if best else 0):
                 continue
-            share, made = _share(numbers, conversion, decimals, digits, grid)
-            common = np.intersect1d(made, grid)
-            if share >= _NEARLY_ALL and len(common) >= _FEWEST and _log_chance(common, grid) <= _CHANCE:
-                form = Number(conversion.factor, conversion.offset, conversion.units, decimals, digits)
-                if best is None or len(common) > best[0]:
-                    best = len(common), form
+            if _log_chance(common, grid, made, digits) <= _CHANCE:
+                best = len(common), Number(*conversion, decimals, digits)
     return best[1] if best else None
 
 
-def _share(numbers: Array, conversion: Conversion, decimals: int, digits: int, grid: Array) -> tuple[float, Array]:
-    """The share that both have of what is made, or of the keys if these are fewer; and what is made, on the grid."""
-    made = numbers * conversion.factor + conversion.offset
+def _promising(numbers: Array, decimals: int, digits: int, grid: Array) -> list[Conversion]:
+    """The conversions with which at least some of these numbers are keys."""
+    factors, offsets = (np.array([each[place] for each in conversions()])[:, None] for place in (0, 1))
+    made = _on_grid(numbers * factors + offsets, decimals, digits)
+    place = np.minimum(np.searchsorted(grid, made), len(grid) - 1)
+    found = np.count_nonzero(grid[place] == made, axis=1)
+    return [each for each, number in zip(conversions(), found, strict=True) if number >= _LEAST_PROMISING]
+
+
+def _on_grid(made: Array, decimals: int, digits: int) -> Array:
+    """Rounded to so many significant digits, if any, and in steps of the last decimal."""
     if digits:
         scale = 10.0 ** (digits - 1 - np.floor(np.log10(np.abs(made) + (made == 0))))
         made = np.rint(made * scale) / scale
-    made = np.unique(np.rint(np.clip(made * 10.0**decimals, -(2.0**53), 2.0**53)).astype(np.int64))
-    place = np.minimum(np.searchsorted(grid, made), len(grid) - 1)
-    return float(np.count_nonzero(grid[place] == made) / min(len(made), len(grid))), made
+    found: Array = np.rint(np.clip(made * 10.0**decimals, -_EXACT, _EXACT)).astype(np.int64)
+    return found
 
 
-def _log_chance(common: Array, grid: Array) -> float:
-    """The logarithm of the probability that numbers of this size are keys by chance.
+def _log_chance(common: Array, grid: Array, made: Array, digits: int) -> float:
+    """The logarithm of the probability that both have these numbers by chance: the greater of either being dense."""
+    return max(_log_density(common, grid, digits), _log_density(common, made, digits))
 
-    Keys are as dense near a number as between its half and its double, in steps of what divides all differences: every
-    second number of 1, 2, 3, … is a key of 10, 20, 30, … by chance, few of those with six digits.
+
+def _log_density(common: Array, others: Array, digits: int) -> float:
+    """The logarithm of the probability that all of these numbers are among others that are as dense near them.
+
+    Near is between the half and the double of a number. What divides all differences is one step, so that 10, 20, 30, …
+    are as dense as 1, 2, 3, …; and so is the last of the significant digits.
     """
-    step = max(1, int(np.gcd.reduce(np.diff(grid))))
-    low, high = np.minimum(common / 2, common * 2), np.maximum(common / 2, common * 2)
-    keys = np.searchsorted(grid, high, "right") - np.searchsorted(grid, low, "left")
-    density = np.minimum(1.0, keys / ((high - low) / step + 1))
-    return float(np.log10(density).sum()) if len(common) else math.inf
+    step = np.full(len(common), max(1.0, float(np.gcd.reduce(np.diff(others)))) if len(others) > 1 else 1.0)
+    if digits:
+        step = np.maximum(step, 10.0 ** (np.floor(np.log10(np.maximum(np.abs(common), 1))) + 1 - digits))
+    low, high = np.minimum(common / 2, common * 2.0), np.maximum(common / 2, common * 2.0)
+    low, high = np.maximum(low, others[0]), np.minimum(high, others[-1])
+    number = np.searchsorted(others, high, "right") - np.searchsorted(others, low, "left")
+    return float(np.log10(np.minimum(1.0, number / ((high - low) / step + 1))).sum())
