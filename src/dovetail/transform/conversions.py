@@ -27,6 +27,7 @@ _SHORTEST = 3.0  # letters of initials, on average: shorter ones are equal by ch
 _MOST_VALUES = 20_000  # distinct values of either column: more are not looked through; arbitrary, a tenth of a second
 _LEAST_PROMISING = 2  # of the values that are looked at: a conversion that makes fewer keys of them is not tried
 _EXACT = 2.0**53  # numbers above are not exact
+_DENSE = 0.2  # of the places near a number are taken: where more are, nothing is concluded; arbitrary
 _CHANCE = -9.0
 """The logarithm of the probability that so many numbers are keys by chance, at most. Some hundred conversions of a
 hundred pairs of columns make 10⁵ tries: one of ten thousand pairs of tables would have a mistake."""
@@ -92,7 +93,7 @@ def _scaled(values: list[str], keys: list[str]) -> Number | None:
     if float(np.abs(wanted).max()) * 10.0**decimals >= _EXACT:
         return None
     grid = np.unique(np.rint(wanted * 10.0**decimals).astype(np.int64))
-    if _log_density(grid, grid, 0) > _CHANCE:
+    if _log_tail(grid, grid, 0) > _CHANCE:
         return None  # such as 1, 2, 3, …
     some = numbers[:: -(-len(numbers) // _LOOKED_AT)]
     best: tuple[int, Number] | None = None
@@ -102,7 +103,7 @@ def _scaled(values: list[str], keys: list[str]) -> Number | None:
             common = np.intersect1d(made, grid, assume_unique=True)
             if len(common) < max(_FEWEST, _NEARLY_ALL * min(len(made), len(grid)), best[0] + 1 if best else 0):
                 continue
-            if _log_chance(common, grid, made, digits) <= _CHANCE:
+            if _log_chance(made, grid, digits) <= _CHANCE:
                 best = len(common), Number(*conversion, decimals, digits)
     return best[1] if best else None
 
@@ -125,21 +126,30 @@ def _on_grid(made: Array, decimals: int, digits: int) -> Array:
     return found
 
 
-def _log_chance(common: Array, grid: Array, made: Array, digits: int) -> float:
-    """The logarithm of the probability that both have these numbers by chance: the greater of either being dense."""
-    return max(_log_density(common, grid, digits), _log_density(common, made, digits))
+def _log_chance(made: Array, grid: Array, digits: int) -> float:
+    """The logarithm of the probability that so many of one are in the other by chance; the greater of both ways."""
+    return max(_log_tail(made, grid, digits), _log_tail(grid, made, digits))
 
 
-def _log_density(common: Array, others: Array, digits: int) -> float:
-    """The logarithm of the probability that all of these numbers are among others that are as dense near them.
+def _log_tail(numbers: Array, others: Array, digits: int) -> float:
+    """At most the logarithm of the probability that as many numbers are among others that are as dense near them.
 
     Near is between the half and the double of a number. What divides all differences is one step, so that 10, 20, 30, …
-    are as dense as 1, 2, 3, …; and so is the last of the significant digits.
+    are as dense as 1, 2, 3, …; and so is the last of the significant digits. The bound is Chernoff's; it is 0 where the
+    others are so dense that their distribution matters.
     """
-    step = np.full(len(common), max(1.0, float(np.gcd.reduce(np.diff(others)))) if len(others) > 1 else 1.0)
+    numbers = numbers[(numbers >= others[0]) & (numbers <= others[-1])]
+    if not len(numbers):
+        return 0.0
+    step = np.full(len(numbers), max(1.0, float(np.gcd.reduce(np.diff(others)))) if len(others) > 1 else 1.0)
     if digits:
-        step = np.maximum(step, 10.0 ** (np.floor(np.log10(np.maximum(np.abs(common), 1))) + 1 - digits))
-    low, high = np.minimum(common / 2, common * 2.0), np.maximum(common / 2, common * 2.0)
+        step = np.maximum(step, 10.0 ** (np.floor(np.log10(np.maximum(np.abs(numbers), 1))) + 1 - digits))
+    low, high = np.minimum(numbers / 2, numbers * 2.0), np.maximum(numbers / 2, numbers * 2.0)
     low, high = np.maximum(low, others[0]), np.minimum(high, others[-1])
-    number = np.searchsorted(others, high, "right") - np.searchsorted(others, low, "left")
-    return float(np.log10(np.minimum(1.0, number / ((high - low) / step + 1))).sum())
+    near = np.searchsorted(others, high, "right") - np.searchsorted(others, low, "left")
+    chance = float(np.minimum(1.0, near / ((high - low) / step + 1)).mean())
+    share = float(np.isin(numbers, others).mean())
+    if chance >= _DENSE or share <= chance:
+        return 0.0
+    missed = 0.0 if share == 1 else (1 - share) * np.log10((1 - share) / (1 - chance))
+    return -len(numbers) * float(share * np.log10(share / chance) + missed)
