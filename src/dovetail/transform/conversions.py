@@ -64,8 +64,9 @@ def _form(values: list[str], keys: list[str]) -> Form | None:
     some = values[:: -(-len(values) // _LOOKED_AT)]
     if _mostly(read_number(text) is not None for text in some):
         return _scaled(values, keys)
-    lengths = [len(Initials().apply(text) or "") for text in some]
-    return Initials() if sum(lengths) >= _SHORTEST * len(lengths) and _reaches(Initials(), values, keys) else None
+    made = [Initials().apply(text) or "" for text in some]
+    long_enough = sum(map(len, made)) >= _SHORTEST * len(made) and _mostly(map(str.isalpha, made))
+    return Initials() if long_enough and _reaches(Initials(), values, keys) else None
 
 
 def _mostly(tests: Iterator[bool]) -> bool:

@@ -8,6 +8,8 @@ import duckdb
 import pytest
 
 import dovetail
+from dovetail.transform.conversions import proposals
+from dovetail.transform.examples import both_directions
 from dovetail.transform.forms import DatePart, Initials, Number
 
 DRAW = random.Random(3)
@@ -54,6 +56,12 @@ def test_initials():
     found, (step,) = _learned({"society": SOCIETIES}, {"short": ["AFCM", "VLDB", "SIGOD", "ICODE", "PODS"]})
     assert step.form == Initials()
     assert len(found.pairs) == len(SOCIETIES)
+
+
+def test_the_first_digits_of_dates_are_no_initials():
+    days = [f"1950-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
+    ids = [str(number) for number in range(100, 200)]
+    assert not any(True for _ in proposals(both_directions({"day": days}, {"id": ids})))
 
 
 def test_zeros_in_front():
