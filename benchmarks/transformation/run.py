@@ -17,6 +17,7 @@ import random
 import resource
 import statistics
 import time
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,11 +54,11 @@ def main() -> None:
     parser.add_argument("--cases", action="store_true", help="print every case")
     options = parser.parse_args()
     dovetail.join({"a": ["b c", "d e", "f g"]}, {"a": ["b", "d", "f"]})  # compiles, or loads what was compiled
-    _report("synthetic", [_synthetic(name, options.rows) for name in synthetic.CASES], True)
+    report("synthetic", [_synthetic(name, options.rows) for name in synthetic.CASES], True)
     for folder in sorted(options.truth.glob("transform_pairs/*/")) if options.truth else ():
-        _report(folder.name, [_transform_case(case) for case in _cases(folder)], options.cases)
+        report(folder.name, [transform_case(case) for case in cases(folder)], options.cases)
     for folder in sorted(options.truth.glob("fuzzy_pairs/*/")) if options.truth else ():
-        _report(folder.name, [_fuzzy_case(case) for case in _cases(folder)], options.cases)
+        report(folder.name, [fuzzy_case(case) for case in cases(folder)], options.cases)
     for rows in _GROWTH:
         if rows <= options.growth_to:
             _grow(rows)
@@ -76,9 +77,9 @@ def _grow(rows: int) -> None:
     pairs: set[Hashable] = set()
     if found is not None:
         way = dovetail.Transformation(found.programs, found.reversed, found.target)
-        pairs = set(_pairs(dovetail.join(left, right, by=way)))
+        pairs = set(pairs_of(dovetail.join(left, right, by=way)))
     moments.append(time.process_time())
-    measured = _scored(f"{rows:,} rows", pairs, truth, moments[2] - moments[0])
+    measured = scored(f"{rows:,} rows", pairs, truth, moments[2] - moments[0])
     stages = f"learn {moments[1] - moments[0]:7.2f} s  join {moments[2] - moments[1]:7.2f} s"
     print(f"growth {measured.name:>15}  F1 {measured.f1:.3f}  {stages}  {_peak()}", flush=True)
 
@@ -91,7 +92,7 @@ def _quality(measured: Measured) -> str:
     return f"P {measured.precision or 0:.3f}  R {measured.recall:.3f}"
 
 
-def _cases(folder: Path) -> Iterator[Path]:
+def cases(folder: Path) -> Iterator[Path]:
     found = [path.parent for path in sorted(folder.glob("**/truth.json"))]
     return (path for path in found if (path / "pairs.csv").exists() or (path / "gt.csv").exists())
 
@@ -102,45 +103,54 @@ def _synthetic(name: str, rows: int) -> Measured:
 
 def _measure(name: str, left: Columns, right: Columns, truth: set[tuple[int, int]], by: str | None = None) -> Measured:
     begun = time.perf_counter()
-    pairs = set(_pairs(dovetail.join(left, right, by=by)))
-    return _scored(name, pairs, truth, time.perf_counter() - begun)
+    pairs = set(pairs_of(dovetail.join(left, right, by=by)))
+    return scored(name, pairs, truth, time.perf_counter() - begun)
 
 
-def _transform_case(folder: Path) -> Measured:
-    """By distinct pairs of values: the truth is given as such."""
-    names = json.loads((folder / "truth.json").read_text())
-    source, target = _read(folder / "source.csv"), _read(folder / "target.csv")
+def transform_case(folder: Path, **options: Any) -> Measured:
+    """By distinct pairs of values: the truth is given as such. `options` are those of the join."""
+    source, target = read(folder / "source.csv"), read(folder / "target.csv")
+    truth, (mine, theirs) = true_pairs(folder, source, target)
     begun = time.perf_counter()
-    joined = dovetail.join(source, target)
+    joined = dovetail.join(source, target, **options)
     seconds = time.perf_counter() - begun
-    mine, theirs = source[names["source_column"]], target[names["target_column"]]
-    pairs = {(mine[a], theirs[b]) for a, b in _pairs(joined)}
-    listed = _read(folder / "pairs.csv")
-    here = set(mine), set(theirs)
-    truth = set(zip(listed["source_value"], listed["target_value"], strict=True))
-    return _scored(folder.name, pairs, {pair for pair in truth if pair[0] in here[0] and pair[1] in here[1]}, seconds)
+    pairs: set[Hashable] = {(source[mine][a], target[theirs][b]) for a, b in pairs_of(joined)}
+    return scored(folder.name, pairs, truth, seconds)
 
 
-def _fuzzy_case(folder: Path) -> Measured:
-    left, right, listed = (_read(folder / name) for name in ("left.csv", "right.csv", "gt.csv"))
+def true_pairs(folder: Path, source: Columns, target: Columns) -> tuple[set[Hashable], tuple[str, str]]:
+    """The pairs of values that join, of those that are in the tables, and the columns that have them."""
+    names = json.loads((folder / "truth.json").read_text())
+    columns = names["source_column"], names["target_column"]
+    here = set(source[columns[0]]), set(target[columns[1]])
+    listed = read(folder / "pairs.csv")
+    truth = zip(listed["source_value"], listed["target_value"], strict=True)
+    return {pair for pair in truth if pair[0] in here[0] and pair[1] in here[1]}, columns
+
+
+def fuzzy_case(folder: Path, why: Counter[str] | None = None, **options: Any) -> Measured:
+    """`options` are those of the join; `why` counts what it says decided."""
+    left, right, listed = (read(folder / name) for name in ("left.csv", "right.csv", "gt.csv"))
     ids = left.pop(next(iter(left))), right.pop(next(iter(right)))
     begun = time.perf_counter()
-    joined = dovetail.join(left, right, by="similar")
+    joined = dovetail.join(left, right, by="similar", **options)
     seconds = time.perf_counter() - begun
-    pairs = {(ids[0][a], ids[1][b]) for a, b in _pairs(joined)}
-    return _scored(folder.name, pairs, set(zip(listed["id_l"], listed["id_r"], strict=True)), seconds)
+    if why is not None:
+        why[joined.why.split(" of at most")[0]] += 1
+    pairs = {(ids[0][a], ids[1][b]) for a, b in pairs_of(joined)}
+    return scored(folder.name, pairs, set(zip(listed["id_l"], listed["id_r"], strict=True)), seconds)
 
 
-def _pairs(joined: Any) -> Iterator[tuple[int, int]]:
+def pairs_of(joined: Any) -> Iterator[tuple[int, int]]:
     return zip(joined.pairs["left_row"].to_pylist(), joined.pairs["right_row"].to_pylist(), strict=True)
 
 
-def _scored(name: str, pairs: set[Hashable], truth: set[Hashable], seconds: float) -> Measured:
+def scored(name: str, pairs: set[Hashable], truth: set[Hashable], seconds: float) -> Measured:
     right = len(pairs & truth)
     return Measured(name, right / len(pairs) if pairs else None, right / max(len(truth), 1), seconds)
 
 
-def _read(path: Path) -> Columns:
+def read(path: Path) -> Columns:
     with path.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = csv.reader(file)
     names: list[str] = []
@@ -151,7 +161,7 @@ def _read(path: Path) -> Columns:
     return {name: [row[place] or None for row in rows] for place, name in enumerate(names)}
 
 
-def _report(family: str, cases: list[Measured], every: bool) -> None:
+def report(family: str, cases: list[Measured], every: bool) -> None:
     if not cases:
         return
     for case in cases if every else ():

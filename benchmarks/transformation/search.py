@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from run import _cases, _read
+from run import cases, read
 
 import dovetail
 
@@ -33,7 +33,7 @@ def main() -> None:
         lake = Path(folder) / "lake"
         lake.mkdir()
         for family in families:
-            for case in _cases(family):
+            for case in cases(family):
                 shutil.copy(case / "target.csv", lake / f"{family.name} {case.name}.csv")
         if options.among:
             shutil.copytree(options.among, lake / "among")
@@ -45,10 +45,10 @@ def main() -> None:
 
 def _report(lake: dovetail.Lake, family: Path) -> None:
     places, seconds = [], []
-    for case in _cases(family):
+    for case in cases(family):
         source = json.loads((case / "truth.json").read_text())["source_column"]
         begun = time.perf_counter()
-        hits = lake.search(_read(case / "source.csv"), on=source, by="transform")
+        hits = lake.search(read(case / "source.csv"), on=source, by="transform")
         seconds.append(time.perf_counter() - begun)
         tables = [hit.table for hit in hits]
         wanted = f"{family.name} {case.name}.csv"

@@ -1,7 +1,8 @@
-"""Ways: algorithms with the same answer, of which a question takes one.
+"""Ways: algorithms for the same question, of which it takes one.
 
 `auto` takes the one that costs least; a name takes that one, so that a paper's own algorithm can be run and timed. A
-way may have parameters, given as settings beside it. Answers do not depend on them.
+way may have parameters, given as settings beside it. Answers do not depend on them, except those of joins by
+transformation and by similarity: what is learned, and what is similar enough, is the way's to say.
 """
 
 from __future__ import annotations
@@ -65,6 +66,28 @@ WAYS = {
                 Setting("levels", 0, 0, "of the grids, m; 0: by its cost model", tuple(range(7))),
                 Setting("partitions", 0, 0, "of the columns, on disk, one at a time in memory; 0: one grid in memory"),
                 Setting("clustering", "divergence", 0, "which columns share a partition", ("divergence", "random")),
+            ),
+        ),
+    ),
+    "transform": (
+        Way("shortest_path", "the cheapest program; what auto takes"),
+        Way(
+            "greedy",
+            "Algorithm 4 of Auto-Join as published, greedy with backtracking",
+            (
+                Setting("operators", 10, 1, "of a program at most, the paper's τ"),
+                Setting("tried", 1500, 1, "operators after which no program is looked for"),
+            ),
+        ),
+    ),
+    "similar": (
+        Way("models", "value by value, by fitted models; what auto takes"),
+        Way(
+            "constrained",
+            "section 4.6 of Auto-Join as published: one tokenisation, distance and threshold, by Algorithm 6",
+            (
+                Setting("halvings", 10, 1, "of the thresholds from 0 to 1; the paper's δ is 1/2 to this power"),
+                Setting("constraints", 2, 1, "1: no value has two keys; 2: and no key two values", (1, 2)),
             ),
         ),
     ),

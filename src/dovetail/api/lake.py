@@ -260,6 +260,8 @@ class Lake:
         seconds: float = SECONDS,
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
+        way: str = AUTO,
+        settings: Mapping[str, Any] | None = None,
     ) -> JoinResult:
         """Join `data` with a table of the lake, or with another one. The options are those of `dovetail.join`.
 
@@ -277,7 +279,7 @@ class Lake:
             raise InputError("lake.join needs a table of the lake: a name or a hit.")
         request = JoinRequest(
             paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate,
-            indicator, seconds, max_rows, max_growth,
+            indicator, seconds, max_rows, max_growth, way, settings or {},
         )  # fmt: skip
         if isinstance(table, Hit):
             if request.on is None and by is None and prefer is None:

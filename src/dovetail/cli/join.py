@@ -12,7 +12,7 @@ from dovetail.api.join import join
 from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_table
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.join_report import report_lines
-from dovetail.cli.options import conf_of, index_option, json_option, spark_options
+from dovetail.cli.options import conf_of, index_option, json_option, spark_options, way_option, way_settings
 from dovetail.cli.output import count, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
@@ -24,6 +24,7 @@ from dovetail.join.request import (
     MAX_GROWTH,
     MAX_ROWS,
     METHODS,
+    METHODS_WITH_WAYS,
     SECONDS,
     SUFFIX,
     VALIDATIONS,
@@ -69,6 +70,7 @@ from dovetail.transform.transformation import Transformation
     "--max-growth", type=float, default=MAX_GROWTH, show_default=True,
     help="Without --on: refuse a join with more than this many rows for each row of the larger table.",
 )  # fmt: skip
+@way_option(*METHODS_WITH_WAYS, answer="with --by transform or similar. Answers may differ")
 @click.option(
     "--pairs",
     type=click.Path(path_type=Path),
@@ -99,6 +101,7 @@ def join_command(
     left_on: str | None,
     right_on: str | None,
     how: str,
+    choices: tuple[str, ...],
     pairs: Path | None,
     mapping: Path | None,
     save: Path | None,
@@ -128,6 +131,7 @@ def join_command(
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
       dovetail join presidents.csv approval.csv --explain --save program.json
       dovetail join countries.csv capitals.csv --by through --index ./idx --mapping mapping.csv
+      dovetail join names.csv logins.csv --by transform --set way=greedy
       cat people.csv | dovetail join - orders.csv --csv > out.csv
     """
     to_standard_output = as_csv or as_lines or (output is not None and str(output) == STANDARD)
@@ -144,6 +148,7 @@ def join_command(
         check_output(path, (left, right, *more))
     options["by"] = Transformation.load(program) if program else options["by"]
     options["equal"] = _pair(options["equal"])
+    options |= way_settings(choices)
     if master:
         if pairs or mapping or explain or to_standard_output:
             raise InputError("--master writes rows to -o; drop --pairs, --mapping, --explain, --csv and --nl.")

@@ -50,7 +50,7 @@ def _program_lines(joined: JoinResult, explain: bool) -> Iterator[str]:
         texts = explained(program)
         yield f"{title}, on the {joined.transformed} table: {texts['words']}"
         for name, label in _LABELS.items() if explain else ():
-            yield f"  {label}: {texts[name]}"
+            yield f"  {label}: {texts[name] or 'no expression; it runs in the workers'}"
 
 
 def _runner_up_lines(others: Sequence[Judged], title: str) -> Iterator[str]:

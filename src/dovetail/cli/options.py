@@ -86,7 +86,9 @@ def settings_of(choices: Sequence[str]) -> Settings:
     return Settings.of(values)
 
 
-def way_option(*questions: str) -> Callable[[Command], Command]:
+def way_option(
+    *questions: str, answer: str = f"the answer is the same. {AUTO} (default) takes the cheapest"
+) -> Callable[[Command], Command]:
     """The option --set of a verb that asks these questions: its way and the way's parameters."""
     rows = [way for question in questions for way in WAYS[question]]
     ways = "; ".join(f"{way.name} ({way.help})" for way in rows)
@@ -95,7 +97,7 @@ def way_option(*questions: str) -> Callable[[Command], Command]:
     )
     return click.option(
         "--set", "choices", multiple=True, metavar="NAME=VALUE",
-        help=f"way=NAME takes this algorithm; the answer is the same. {AUTO} (default) takes the cheapest; {ways}."
+        help=f"way=NAME takes this algorithm; {answer}; {ways}."
         f"{parameters}",
     )  # fmt: skip
 

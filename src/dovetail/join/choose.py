@@ -208,7 +208,9 @@ class _Join:
             {name: table.values(name) for name in dict.fromkeys(of)}
             for table, of in zip((self.left, self.right), names, strict=True)
         )
-        found = discover(mine, theirs, deadline=self._deadline) or discover_composite(mine, theirs, self._deadline)
+        way = self.request.chosen_way
+        found = discover(mine, theirs, deadline=self._deadline, way=way)
+        found = found or discover_composite(mine, theirs, self._deadline, way)
         return None if found is None else Transformation(found.programs, found.reversed, found.target, found.key)
 
     def _by_program(self, way: Transformation, why: str = "The method was given.") -> JoinResult:
@@ -222,9 +224,8 @@ class _Join:
         found = similar_join(self.left, self.right, _columns(on) if on else None, self.request, self._deadline)
         if found is None:
             return self._nothing("similar", "No text columns correspond.")
-        columns, keys = found
-        result = self._execute(keys, "similar", columns)
-        return replace(result, why="The method was given.")
+        result = self._execute(found.keys, "similar", found.columns)
+        return replace(result, why=found.why)
 
     def _semantic(self, on: list[Pair] | None) -> JoinResult:
         if on is not None and len(on) > 1:

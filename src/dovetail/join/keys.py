@@ -19,7 +19,7 @@ from dovetail.catalog.profile import count_values
 from dovetail.join.best_predicate.kernels import rows_by_code
 from dovetail.join.kernels import matches
 from dovetail.normalise import decide, normalise
-from dovetail.similar.matching import FindBest, similar_pairs
+from dovetail.similar.matching import FindBest, Similar, similar_pairs
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_table import InputColumn, InputTable
 from dovetail.transform.program import made_by
@@ -164,6 +164,11 @@ def similar_keys(
     """
     blocks = None if values.blocks is None or keys.blocks is None else (values.blocks, keys.blocks)
     found = similar_pairs(values.texts, keys.texts, (), blocks, min_similarity, one_to_one, deadline, find_best)
+    return keys_of_pairs(values, keys, source, found)
+
+
+def keys_of_pairs(values: TextRows, keys: TextRows, source: int, found: Similar) -> JoinKeys:
+    """Each value of the source takes the number of the key that it was found to mean."""
     key_of = np.full(len(values.texts) + 1, -1, np.int64)
     similarity, probability = np.zeros(len(values.texts) + 1), np.zeros(len(values.texts) + 1)
     key_of[found.values], similarity[found.values] = found.keys, found.similarity

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dovetail._deadline import Deadline
 from dovetail._types import Array
-from dovetail.join.keys import JoinKeys, TextRows, equal_keys, similar_keys
+from dovetail.join.keys import JoinKeys, TextRows, equal_keys, keys_of_pairs, similar_keys
 from dovetail.join.request import JoinRequest
 from dovetail.similar.columns import choose_columns, directed_way, together
+from dovetail.similar.constrained import constrained_pairs
 from dovetail.similar.matching import FindBest
 from dovetail.tables.input_table import InputTable
 
 ColumnNames = tuple[tuple[str, ...], tuple[str, ...]]
 """Of the left table and of the right one."""
+
+
+class SimilarJoin(NamedTuple):
+    columns: ColumnNames
+    keys: JoinKeys
+    why: str = "The method was given."
 
 
 def similar_join(
@@ -22,7 +31,7 @@ def similar_join(
     deadline: Deadline | None,
     counts: tuple[Array | None, Array | None] = (None, None),
     find_best: FindBest | None = None,
-) -> tuple[ColumnNames, JoinKeys] | None:
+) -> SimilarJoin | None:
     """The columns, found if none are named, and the keys; None if no text columns correspond.
 
     `counts` says how many rows each row of either table stands for, if not one; `find_best` is as in `similar_pairs`.
@@ -41,11 +50,20 @@ def similar_join(
     blocks = _blocks(left, right, request, compared.reversed)
     values = TextRows.of_rows(together(source, compared.source), blocks[0])
     keys = TextRows.of_rows(together(target, compared.target), blocks[1])
+    columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
+    if request.chosen_way.name == "constrained":
+        return SimilarJoin(columns, *_constrained_keys(values, keys, int(compared.reversed), request))
     found = similar_keys(
         values, keys, int(compared.reversed), request.min_similarity, request.one_to_one, find_best=find_best
     )
-    columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-    return columns, found
+    return SimilarJoin(columns, found)
+
+
+def _constrained_keys(values: TextRows, keys: TextRows, source: int, request: JoinRequest) -> tuple[JoinKeys, str]:
+    blocks = None if values.blocks is None or keys.blocks is None else (values.blocks, keys.blocks)
+    found, chosen = constrained_pairs(values.texts, keys.texts, blocks, **request.chosen_way.parameters)
+    why = "No threshold joins anything without joining a value twice." if chosen is None else chosen.words
+    return keys_of_pairs(values, keys, source, found), why
 
 
 def equal_pair(request: JoinRequest) -> tuple[str, str] | None:

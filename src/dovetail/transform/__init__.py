@@ -9,8 +9,10 @@ docs/algorithms/auto_join.md.
     program      what a program is made of, and what it makes of a table
     candidates   the operators that could make a part of the wanted values
     learn        the cheapest program that makes all examples
+    greedy       the program that the paper's algorithm finds for them
     coverage     how much of a key a program reaches
-    discover     example sets, both directions, ranking by coverage, several programs together
+    examples     both directions, pairs of columns, and sets of likely row pairs
+    discover     ranking by coverage, several programs together
     composite    programs that make a part of a composite key
 """
 

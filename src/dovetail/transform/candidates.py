@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.normalise import plain
+from dovetail.transform.forms import Form
+from dovetail.transform.guesses import made_by_forms
 from dovetail.transform.program import Extract, Split
 
 _RUNS = re.compile(r"[\W_]+")
@@ -25,6 +27,10 @@ _RANGE_COST = 0.1
 _ANCHORED_COST = 0.25
 _FREE_COST = 0.5
 _OTHER_COLUMN_COST = 0.3
+_OTHER_COLUMNS = 1, False
+"""How often columns other than the matched one are split at most, and whether slices may be free at both ends. For
+time, measured by benchmarks/transformation/departures.py."""
+_FORM_COST = 0.5  # as a slice that is free at both ends: what can be cut is cut
 
 
 Ways = list[tuple[float, tuple[Split, ...]]]  # of splitting, with their costs
@@ -36,17 +42,17 @@ class Candidate:
     def __init__(self, texts: tuple[str, ...]) -> None:
         self.texts = texts
         self.cost = float("inf")
-        self._found: list[tuple[float, str, Ways, int, int | None]] = []
+        self._found: list[tuple[float, str, Ways, int, int | None, Form | None]] = []
 
-    def add(self, cost: float, column: str, ways: Ways, start: int, stop: int | None) -> None:
+    def add(self, cost: float, column: str, ways: Ways, start: int, stop: int | None, form: Form | None = None) -> None:
         self.cost = min(self.cost, cost + ways[0][0])
-        self._found.append((cost, column, ways, start, stop))
+        self._found.append((cost, column, ways, start, stop, form))
 
     def readings(self) -> list[Extract]:
         """The extracts that give the texts, cheapest first."""
         costed = [
-            (cost + split_cost, Extract(column, splits, start, stop))
-            for cost, column, ways, start, stop in self._found
+            (cost + split_cost, Extract(column, splits, start, stop, form=form))
+            for cost, column, ways, start, stop, form in self._found
             for split_cost, splits in ways
         ]
         return [extract for _, extract in heapq.nsmallest(_MOST_READINGS, costed, key=lambda entry: entry[0])]
@@ -66,16 +72,17 @@ def candidates(examples: Sequence[Example], main: str, columns: Sequence[str]) -
     parts_of_first = {wholes[0][i:j] for i in range(len(wholes[0])) for j in range(i + 1, len(wholes[0]) + 1)}
     found: dict[tuple[str, ...], Candidate] = {}
     for column in columns:
-        extra = 0.0 if column == main else _OTHER_COLUMN_COST
-        for texts, ways in pieces(
-            [example.row[column] for example in examples], depth=2 if column == main else 1
-        ).items():
-            for slice_cost, start, stop in _slices(texts[0], parts_of_first, free=column == main):
+        extra, (depth, free) = (0.0, (2, True)) if column == main else (_OTHER_COLUMN_COST, _OTHER_COLUMNS)
+        for texts, ways in pieces([example.row[column] for example in examples], depth).items():
+            for slice_cost, start, stop in _slices(texts[0], parts_of_first, free):
                 sliced = tuple([text[start:stop] for text in texts])
                 if _all_within(sliced, wholes):
                     if sliced not in found:
                         found[sliced] = Candidate(sliced)
                     found[sliced].add(extra + slice_cost, column, ways, start, stop)
+            for form, made in made_by_forms(texts, wholes[0]):
+                if _all_within(made, wholes):
+                    found.setdefault(made, Candidate(made)).add(extra + _FORM_COST, column, ways, 0, None, form)
     by_text: dict[str, list[Candidate]] = {}
     for candidate in found.values():
         by_text.setdefault(candidate.texts[0], []).append(candidate)

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import pieces
-from dovetail.transform.discover import Discovery, discover, without_documents
+from dovetail.transform.discover import Discovery, discover
+from dovetail.transform.examples import without_documents
 from dovetail.transform.program import Extract, Program
+from dovetail.ways import DEFAULT, ChosenWay
 
 Columns = Mapping[str, Sequence[str | None]]
 _SEEN = 4  # values whose separators are looked at
@@ -20,7 +22,9 @@ _LONG = 3  # characters of a part, on average: shorter ones are equal by chance
 _LEAST_MATCHED = 0.5  # of the rows of the smaller table: with both sides cut, less may be chance
 
 
-def discover_composite(left: Columns, right: Columns, deadline: Deadline | None = None) -> Discovery | None:
+def discover_composite(
+    left: Columns, right: Columns, deadline: Deadline | None = None, way: ChosenWay = DEFAULT
+) -> Discovery | None:
     """The program that makes a part of a composite key, if it joins half of the smaller table."""
     left, right = without_documents(left), without_documents(right)
     for turned, source, target in ((False, left, right), (True, right, left)):
@@ -28,7 +32,7 @@ def discover_composite(left: Columns, right: Columns, deadline: Deadline | None 
             break
         parts = {f"{number}": extract for number, extract in enumerate(_parts(target))}
         widened = {name: _made(extract, target) for name, extract in parts.items()}
-        found = discover(source, widened, deadline=deadline) if parts else None
+        found = discover(source, widened, deadline=deadline, way=way) if parts else None
         if found is None or found.reversed:
             continue
         extract = parts[found.target]

@@ -12,7 +12,8 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from dovetail.normalise import fold
+from dovetail.catalog.profile import count_values
+from dovetail.normalise import ColumnType, decide, fold, tokens
 from dovetail.transform.matches import Values, column_values
 from dovetail.transform.program import Constant, Extract, Program
 
@@ -40,14 +41,14 @@ class SampledTable:
             self._values[name] = column_values(name, self.columns[name], self.sampled)
         return self._values[name]
 
-    def key_columns(self) -> list[str]:
-        """The columns whose values are nearly distinct; all, if there is no such column."""
+    def key_columns(self, strict: bool = False) -> list[str]:
+        """The columns whose values are nearly distinct; all, if there is no such column, and it is not `strict`."""
         found = []
         for name, column in self.columns.items():
             filled = [text for text in column if text]
             if len(filled) >= _FILLED_SHARE * self.rows and len(set(filled)) >= _KEY_SHARE * len(filled):
                 found.append(name)
-        return found or list(self.columns)
+        return found if found or strict else list(self.columns)
 
     def is_numeric(self, name: str) -> bool:
         """Whether most characters are digits: counts, years and row numbers are equal by chance."""
@@ -63,7 +64,8 @@ class Coverage:
 
     def __init__(self, source: SampledTable, target: SampledTable, key: str) -> None:
         self.source, self.target = source, target
-        self._keys = join_keys(target.columns[key])
+        self._type = _number_type(target.columns[key])
+        self._keys = join_keys(target.columns[key], self._type)
         self._filled = sum(key is not None for key in self._keys)
         self._parts: dict[Extract, list[str | None]] = {}
         self._reached: dict[Program, tuple[list[str | None], set[str]]] = {}
@@ -105,7 +107,7 @@ class Coverage:
         if program not in self._reached:
             parts = [self._part(step) for step in program.steps]
             joined = ["".join(row) if None not in row else None for row in zip(*parts, strict=True)]
-            keys = join_keys(joined)
+            keys = join_keys(joined, self._type)
             self._reached[program] = keys, {key for key in keys if key} & self.wanted
         return self._reached[program]
 
@@ -118,10 +120,17 @@ class Coverage:
         return self._parts[step]
 
 
-def join_keys(values: Sequence[str | None]) -> list[str | None]:
-    """Folded text; null for what is empty."""
-    folded: list[str | None] = fold(pa.array(values, pa.string())).to_pylist()
-    return [value or None for value in folded]
+def join_keys(values: Sequence[str | None], number_type: ColumnType | None = None) -> list[str | None]:
+    """Folded text, or tokens of numbers, as they join; null for what is empty."""
+    folded = fold(pa.array(values, pa.string()))
+    found: list[str | None] = (tokens(folded, number_type) if number_type else folded).to_pylist()
+    return [value or None for value in found]
+
+
+def _number_type(values: Sequence[str | None]) -> ColumnType | None:
+    """The type of a column of numbers, of which 1.50 and 1.5 are one; None for any other."""
+    found = decide(count_values(pa.chunked_array([pa.array(values, pa.string())])).evidence)
+    return found if found.kind in ("integer", "real") else None
 
 
 def rates(source: int, target: int) -> tuple[float, float]:

@@ -1,23 +1,34 @@
-"""From two tables to the programs that join them: example sets, both directions, ranking, several programs together."""
+"""From two tables to the programs that join them: what examples teach, ranked by coverage; several together."""
 
 from __future__ import annotations
 
 import itertools
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import Example
-from dovetail.transform.coverage import SCORED_ROWS, Coverage, SampledTable, rates, sample
+from dovetail.transform.conversions import Proposal, proposals
+from dovetail.transform.coverage import SCORED_ROWS, Coverage, sample
+from dovetail.transform.examples import (
+    Columns,
+    Direction,
+    both_directions,
+    date_groups,
+    example_of,
+    example_sets,
+    groups,
+    is_over,
+    joint_groups,
+    without_documents,
+)
+from dovetail.transform.greedy import learn_greedily
 from dovetail.transform.learn import Learned, Slot, learn, learn_piece
-from dovetail.transform.matches import ColumnMatch, RowPair, match, match_together
+from dovetail.transform.matches import ColumnMatch, match
 from dovetail.transform.program import Program, cuts_numbers
+from dovetail.ways import DEFAULT, ChosenWay
 
-_MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
-_NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
-_EXAMPLE_SETS = ((3, 8, 2), (3, 24, 4), (2, 8, 2), (2, 24, 4), (1, 24, 6))
-"""Size, of how many of the best pairs, how often. One example teaches a piece of a column, as it is."""
 _ENOUGH = 0.97  # of the target's keys: nothing better is looked for
 _VERY_GOOD = 0.9  # other pairs of columns are not tried
 _GOOD = 0.8  # whole rows are not tried
@@ -25,18 +36,6 @@ _LEAST_COVERAGE = 0.1  # of the smaller table's keys: less may be chance
 _NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
 _SIMPLE_COST = 1.3  # a program of one plain step is accepted as soon as it makes its examples
 MOST_PROGRAMS = 6
-_LONGEST = 250
-"""Characters of a value that is part of a key: longer ones are documents, and learning looks at all their parts, whose
-number grows with the square. Arbitrary, several times the longest key of the Auto-Join and TDE sets."""
-
-
-@dataclass(frozen=True)
-class Direction:
-    """The table that is transformed, and the table with the key; `reversed` if the left one has the key."""
-
-    source: SampledTable
-    target: SampledTable
-    reversed: bool
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Discovery:
         return target[self.target] if self.key is None else self.key.apply(target)
 
 
-Columns = Mapping[str, Sequence[str | None]]
+Learn = Callable[[Sequence[Example], str, Sequence[str], Deadline | None], Learned | None]
 
 
 def discover(
@@ -62,20 +61,23 @@ def discover(
     right: Columns,
     most_programs: int = MOST_PROGRAMS,
     deadline: Deadline | None = None,
+    way: ChosenWay = DEFAULT,
 ) -> Discovery | None:
     """The programs that join two tables of raw text; None if no program joins enough rows.
 
-    Nothing new is tried after the deadline.
+    Nothing new is tried after the deadline. `way` is how a program is learned from examples.
     """
-    directions = _directions(without_documents(left), without_documents(right))
+    learning = learner(way)
+    directions = both_directions(without_documents(left), without_documents(right))
     chosen: tuple[float, Direction, ColumnMatch, Learned] | None = None
-    for direction, group in itertools.chain(_groups(directions, deadline), _joint_groups(directions, deadline)):
-        if _is_over(deadline):
+    sources = (groups, date_groups, joint_groups)
+    for direction, group in itertools.chain.from_iterable(source(directions, deadline) for source in sources):
+        if is_over(deadline):
             break
         if group.weight == 0.0 and chosen and chosen[0] >= _GOOD:
             break
         coverage = _coverage(direction, group.target)
-        found = _best_program(direction, group, coverage, deadline)
+        found = _best_program(direction, group, coverage, learning, deadline)
         if found is None:
             continue
         score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
@@ -83,53 +85,38 @@ def discover(
             chosen = (score, direction, group, found)
         if score >= _VERY_GOOD:
             break
+    if chosen is None or chosen[0] < _GOOD:
+        proposed = _proposed(directions, chosen[0] if chosen else 0.0, deadline)
+        if proposed is not None:
+            return proposed
     if chosen is None:
         return None
     score, direction, group, found = chosen
     coverage = _coverage(direction, group.target)
     if coverage.share(found.program) < _LEAST_COVERAGE:
         return None
-    programs = _with_more(direction, group, coverage, found.program, most_programs, deadline)
+    programs = _with_more(direction, group, coverage, found.program, most_programs, learning, deadline)
     return Discovery(programs, group.source, group.target, direction.reversed)
 
 
-def _is_over(deadline: Deadline | None) -> bool:
-    return deadline is not None and deadline.is_over
+def _proposed(directions: Sequence[Direction], rival: float, deadline: Deadline | None) -> Discovery | None:
+    """The program of one form that covers most, if it covers more than its rival."""
+    best: tuple[float, Proposal] | None = None
+    for proposal in proposals(directions, deadline):
+        score = _coverage(proposal.direction, proposal.target).score(proposal.program)
+        if score > (best[0] if best else rival):
+            best = score, proposal
+    if best is None:
+        return None
+    direction, source, target, program = best[1]
+    return Discovery((program,), source, target, direction.reversed)
 
 
-def likely_columns(left: Columns, right: Columns, deadline: Deadline | None = None) -> tuple[str, str] | None:
-    """The two columns whose q-grams match best, at least one of them nearly a key."""
-    directions = _directions(without_documents(left), without_documents(right))
-    for direction, group in _groups(directions, deadline, SampledTable.key_columns):
-        return (group.target, group.source) if direction.reversed else (group.source, group.target)
-    return None
-
-
-def without_documents(table: Columns) -> Columns:
-    """With null for values that are too long to be part of a key."""
-    return {
-        name: [None if text and len(text) > _LONGEST else text for text in column]
-        if any(text and len(text) > _LONGEST for text in column)
-        else column
-        for name, column in table.items()
-    }
-
-
-def _directions(left: Columns, right: Columns) -> list[Direction]:
-    sizes = [len(next(iter(table.values()), ())) for table in (left, right)]
-    forth = Direction(*_sampled((left, right), rates(sizes[0], sizes[1])), reversed=False)
-    back = Direction(*_sampled((right, left), rates(sizes[1], sizes[0])), reversed=True)
-    if (len(back.source.sampled), len(back.target.sampled)) == (len(forth.target.sampled), len(forth.source.sampled)):
-        back = Direction(forth.target, forth.source, reversed=True)  # the same samples: sorted once
-    return [forth, back]
-
-
-def _sampled(tables: tuple[Columns, Columns], at: tuple[float, float]) -> tuple[SampledTable, SampledTable]:
-    found = [
-        SampledTable(table, sample(len(next(iter(table.values()), ())), rate))
-        for table, rate in zip(tables, at, strict=True)
-    ]
-    return found[0], found[1]
+def learner(way: ChosenWay) -> Learn:
+    """What learns a program from examples."""
+    if way.name != "greedy":
+        return learn
+    return partial(learn_greedily, most_operators=way.parameters["operators"], most_tried=way.parameters["tried"])
 
 
 def _coverage(direction: Direction, key: str) -> Coverage:
@@ -139,49 +126,8 @@ def _coverage(direction: Direction, key: str) -> Coverage:
     return Coverage(source, direction.target, key)
 
 
-def _groups(
-    directions: Sequence[Direction],
-    deadline: Deadline | None,
-    columns: Callable[[SampledTable], list[str]] | None = None,
-) -> Iterator[tuple[Direction, ColumnMatch]]:
-    """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
-    found = []
-    for direction in directions:
-        for key in direction.target.key_columns():
-            for column in direction.source.columns if columns is None else columns(direction.source):
-                if _is_over(deadline):
-                    break
-                source, target = direction.source.values(column), direction.target.values(key)
-                if source.texts and target.texts:
-                    group = match(source, target)
-                    size = min(len(source.texts), len(target.texts))
-                    if group.pairs:
-                        penalty = direction.target.is_numeric(key) + direction.source.is_numeric(column)
-                        found.append((penalty, -group.weight / size, direction.reversed, direction, group))
-    found.sort(key=lambda entry: entry[:3])
-    for penalty, weight, _, direction, group in found[:_MOST_GROUPS]:
-        if penalty > found[0][0] or weight <= _NEAR_BEST * found[0][1]:
-            yield direction, group
-
-
-def _joint_groups(
-    directions: Sequence[Direction], deadline: Deadline | None
-) -> Iterator[tuple[Direction, ColumnMatch]]:
-    """Pairs by all columns of the source together."""
-    for direction in directions:
-        if _is_over(deadline):
-            return
-        sources = [values for name in direction.source.columns if (values := direction.source.values(name)).texts]
-        for key in direction.target.key_columns() if len(sources) > 1 else ():
-            target = direction.target.values(key)
-            if target.texts:
-                group = match_together(sources, direction.source.columns, direction.source.sampled, target)
-                if group.pairs:
-                    yield direction, group
-
-
 def _best_program(
-    direction: Direction, group: ColumnMatch, coverage: Coverage, deadline: Deadline | None
+    direction: Direction, group: ColumnMatch, coverage: Coverage, learning: Learn, deadline: Deadline | None
 ) -> Learned | None:
     """The program with the best coverage, of those that the group's example sets teach.
 
@@ -193,14 +139,14 @@ def _best_program(
     for columns in [[group.source], names][: len(names)]:
         if best and best[0] >= _GOOD:
             break
-        for pairs in _example_sets(group.pairs):
-            if _is_over(deadline):
+        for pairs in example_sets(group.pairs):
+            if is_over(deadline):
                 break
-            examples = [_example(direction, group, pair) for pair in pairs]
+            examples = [example_of(direction, group, pair) for pair in pairs]
             found = (
                 learn_piece(examples[0], group.source)
                 if len(pairs) == 1
-                else learn(examples, group.source, columns, deadline)
+                else learning(examples, group.source, columns, deadline)
             )
             if found is None or found.program in tried:
                 continue
@@ -224,34 +170,13 @@ def _is_convincing(found: Learned, examples: int, coverage: Coverage) -> bool:
     return reached > examples or (reached > 1 and found.cost <= _SIMPLE_COST)
 
 
-def _example(direction: Direction, group: ColumnMatch, pair: RowPair) -> Example:
-    row = {name: column[pair.source] or "" for name, column in direction.source.columns.items()}
-    return Example(row, direction.target.columns[group.target][pair.target] or "")
-
-
-def _example_sets(pairs: Sequence[RowPair]) -> Iterator[list[RowPair]]:
-    """Random subsets of the best pairs, the same in every run; no two pairs of a set share a row."""
-    draw = random.Random(0)
-    for size, top, times in _EXAMPLE_SETS:
-        drawn = list(pairs[:top])
-        for _ in range(times):
-            draw.shuffle(drawn)
-            chosen: list[RowPair] = []
-            for pair in drawn:
-                if all(pair.source != other.source and pair.target != other.target for other in chosen):
-                    chosen.append(pair)
-                if len(chosen) == size:
-                    yield list(chosen)
-                    break
-
-
 def _refined(found: Learned, coverage: Coverage, deadline: Deadline | None) -> Learned:
     """With those readings of each slot that cover most: the examples do not distinguish them, the table does."""
     slots = list(found.slots)
     best = coverage.score(found.program)
     for place, slot in enumerate(slots):
         for reading in slot[1:]:
-            if _is_over(deadline):
+            if is_over(deadline):
                 break
             changed: list[Slot] = [*slots[:place], [reading], *slots[place + 1 :]]
             score = coverage.score(replace(found, slots=tuple(changed)).program)
@@ -266,11 +191,12 @@ def _with_more(
     coverage: Coverage,
     first: Program,
     most: int,
+    learning: Learn,
     deadline: Deadline | None,
 ) -> tuple[Program, ...]:
     """Further programs on the rows that those so far leave, as long as each adds keys of its own."""
     programs = [first]
-    while len(programs) < most and not _is_over(deadline):
+    while len(programs) < most and not is_over(deadline):
         source, target = coverage.left(programs)
         if not (source.rows and target.rows):
             break
@@ -282,7 +208,7 @@ def _with_more(
             if not (values[0].texts and values[1].texts):
                 continue
             again = match(*values)
-            found = _best_program(Direction(source, target, direction.reversed), again, rest, deadline)
+            found = _best_program(Direction(source, target, direction.reversed), again, rest, learning, deadline)
             if found is not None:
                 gain = len(rest.reached([found.program]))
                 if gain > 1 and (best is None or gain > best[0]):

@@ -11,8 +11,8 @@ _DUCKDB_TITLE = (
 )
 
 
-def explained(program: Program) -> dict[str, str]:
-    """The program in words, in Python, and as expressions of DuckDB and Spark."""
+def explained(program: Program) -> dict[str, str | None]:
+    """The program in words, in Python, and as expressions of DuckDB and Spark; None where Spark has none."""
     return {
         "words": program.words,
         "python": as_python(program),
@@ -22,7 +22,10 @@ def explained(program: Program) -> dict[str, str]:
 
 
 def as_python(program: Program) -> str:
-    """An expression over a dict `row`; it raises IndexError, or gives less text, if the program gives null."""
+    """An expression over a dict `row`; it raises an error, or gives less text, if the program gives null.
+
+    The names of forms are those of `dovetail.transform.forms`.
+    """
     return " + ".join(_python(step) for step in program.steps)
 
 
@@ -30,8 +33,10 @@ def as_duckdb(program: Program) -> str:
     return " || ".join(_duckdb(step) for step in program.steps)
 
 
-def as_spark(program: Program) -> str:
-    """For `pyspark.sql.functions.expr`: plain column expressions."""
+def as_spark(program: Program) -> str | None:
+    """For `pyspark.sql.functions.expr`: plain column expressions; None for a program with forms."""
+    if program.has_forms:
+        return None
     return f"concat({', '.join(_spark(step) for step in program.steps)})"
 
 
@@ -48,6 +53,8 @@ def _python(step: Step) -> str:
             text = f"{split.separator!r}.join({pieces}[{split.first}:{end}])"
     if (step.start, step.stop) != (0, None):
         text += f"[{step.start or ''}:{'' if step.stop is None else step.stop}]"
+    if step.form is not None:
+        text = f"{step.form!r}.apply({text})"
     if step.case == "title":
         return _PYTHON_TITLE.format(text)
     return text if step.case == "as is" else f"{text}.{step.case}()"
@@ -68,7 +75,8 @@ def _duckdb(step: Step) -> str:
         first = step.start + 1 if step.start >= 0 else step.start
         last = -1 if step.stop is None else step.stop if step.stop >= 0 else step.stop - 1
         text = f"({text})[{first}:{last}]"
-    return _cased(step, f"nullif({text}, '')", _DUCKDB_TITLE)
+    text = f"nullif({text}, '')"
+    return _cased(step, text if step.form is None else step.form.duckdb(text), _DUCKDB_TITLE)
 
 
 def _spark(step: Step) -> str:

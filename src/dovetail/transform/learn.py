@@ -1,15 +1,15 @@
 """The cheapest program that makes every example: shortest path over how much of each wanted value is made.
 
-A state is one position in each wanted value; an edge is a constant or a candidate that fits there in all of them. The
-paper's greedy recursion with backtracking looks for the same minimum; Dijkstra's order finds it, within a budget of
-states.
+A state is one position in each wanted value; an edge is a constant or a candidate that fits there in all of them. What
+is least is the sum of the costs of the steps. The paper counts operators, and looks for few of them by greedy recursion
+with backtracking (greedy.py).
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dovetail._deadline import Deadline
 from dovetail.normalise import plain
@@ -84,12 +84,18 @@ def _edges(
             texts = candidate.texts
             if all(text.startswith(part, at) for text, part, at in zip(wanted, texts, state, strict=True)):
                 after = tuple(at + len(part) for at, part in zip(state, texts, strict=True))
-                yield candidate, _STEP_COST + candidate.cost, after
+                yield candidate, step_cost(candidate), after
     constant = _common_text(wanted, state)
     for size in range(1, len(constant) + 1):
         text = constant[:size]
-        cost = _STEP_COST + _CHARACTER_COST * size + _LETTER_COST * any(map(str.isalnum, text))
-        yield text, cost, tuple(at + size for at in state)
+        yield text, step_cost(text), tuple(at + size for at in state)
+
+
+def step_cost(step: str | Candidate) -> float:
+    """Of a constant, or of the cheapest reading of a candidate."""
+    if isinstance(step, Candidate):
+        return _STEP_COST + step.cost
+    return _STEP_COST + _CHARACTER_COST * len(step) + _LETTER_COST * any(map(str.isalnum, step))
 
 
 def _common_text(wanted: Sequence[str], state: State) -> str:
@@ -106,19 +112,23 @@ def _learned(
     state = goal
     while state in origin:
         before, step, _ = origin[state]
-        if isinstance(step, Candidate):
-            raw = [example.wanted[a:b] for example, a, b in zip(examples, before, state, strict=True)]
-            slots.append([_cased(extract, examples, raw) for extract in step.readings()])
-        else:
-            slots.append([Constant(examples[0].wanted[before[0] : state[0]])])
+        slots.append(slot_of(step, examples, before, state))
         state = before
     return Learned(tuple(reversed(slots)), cost)
+
+
+def slot_of(step: str | Candidate, examples: Sequence[Example], begin: State, end: State) -> Slot:
+    """The readings of a step that makes the wanted values between two states."""
+    if not isinstance(step, Candidate):
+        return [Constant(examples[0].wanted[begin[0] : end[0]])]
+    raw = [example.wanted[a:b] for example, a, b in zip(examples, begin, end, strict=True)]
+    return [_cased(extract, examples, raw) for extract in step.readings()]
 
 
 def _cased(extract: Extract, examples: Sequence[Example], wanted: Sequence[str]) -> Extract:
     """With the first casing that gives the wanted parts to the letter; as it is if none does."""
     for case in CASES:
-        cased = Extract(extract.column, extract.splits, extract.start, extract.stop, case)
+        cased = replace(extract, case=case)
         if all(
             cased.apply(example.row[extract.column]) == part for example, part in zip(examples, wanted, strict=True)
         ):

@@ -1,18 +1,25 @@
-"""Row pairs that are likely to join, by q-gram matches, grouped by pair of columns (section 4.4.1)."""
+"""Row pairs that are likely to join, by q-gram matches, grouped by pair of columns (section 4.4.1); and by dates."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dovetail.normalise import plain
+from dovetail.transform.forms import DATE_PARTS, DatePart, date_names
 from dovetail.transform.suffixes import SuffixArray, best_matches, suffix_array, whole_ranges
 
 _LEAST_Q = 3
 _COMBINED_ROWS = 200  # of the source, that are paired by all their columns together
+_DATES = (
+    200,
+    2_000,
+)  # source values and target values that are paired by the parts of dates; arbitrary, some milliseconds
+_TOKENS = re.compile("[a-z]+|[0-9]+")
 _MOST_SHARED = 4  # a q-gram in more target values than this pairs nothing by itself
 
 
@@ -103,3 +110,24 @@ def match_together(
     pairs.sort(key=lambda pair: (-pair.score, _scattered(pair)))
     longest = max(sources, key=lambda source: len("".join(source.texts)) / max(len(source.texts), 1))
     return ColumnMatch(longest.name, target.name, pairs, 0.0)
+
+
+def match_dates(source: Values, target: Values) -> ColumnMatch:
+    """Pairs of a date and a text with a name of a month or a day, all of whose words and numbers are parts of the date.
+
+    A date is paired where there is only one such text.
+    """
+    words = [set(_TOKENS.findall(plain(text))) for text in target.texts[: _DATES[1]]]
+    named = [place for place, tokens in enumerate(words) if tokens & date_names()]
+    pairs = []
+    for text, row in zip(source.texts[: _DATES[0]], source.rows, strict=False) if named else ():
+        parts = _parts_of_date(text)
+        found = [place for place in named if words[place] <= parts] if parts else []
+        if len(found) == 1:
+            pairs.append(RowPair(row, target.rows[found[0]], 1.0))
+    return ColumnMatch(source.name, target.name, sorted(pairs, key=_scattered), 0.0)
+
+
+def _parts_of_date(text: str) -> set[str]:
+    made = (DatePart(part, day_first).apply(text) for part in DATE_PARTS for day_first in (False, True))
+    return {plain(part) for part in made if part}

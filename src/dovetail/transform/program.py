@@ -1,6 +1,7 @@
 """Programs: constants and extracts, concatenated; what several of them make; and what none should do.
 
 The paper's logical operators Substr, SplitSubstr and SplitSplitSubstr are an `Extract` with none, one and two splits.
+An extract may also have a form, which the paper does not have (forms.py).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from dovetail.transform.forms import Form, form_json, form_of
 
 _LOOKED_AT = 1_000  # values of a column, for whether a program cuts its numbers; arbitrary
 Normalise = Callable[[pa.Array], pa.Array]
@@ -53,13 +56,14 @@ class Split:
 
 @dataclass(frozen=True)
 class Extract:
-    """A part of one column: split up to twice, then characters `start` to `stop` as Python slices them, then cased."""
+    """A part of one column: split up to twice, characters `start` to `stop` as Python slices, then form and case."""
 
     column: str
     splits: tuple[Split, ...] = ()
     start: int = 0
     stop: int | None = None
     case: str = "as is"
+    form: Form | None = None
 
     def apply(self, text: str) -> str | None:
         for split in self.splits:
@@ -67,7 +71,10 @@ class Extract:
             if part is None:
                 return None
             text = part
-        return CASES[self.case](text[self.start : self.stop]) or None
+        text = text[self.start : self.stop]
+        if self.form is not None:
+            text = self.form.apply(text) or ""
+        return CASES[self.case](text) or None
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,11 @@ class Program:
         step = self.steps[0]
         return len(self.steps) == 1 and isinstance(step, Extract) and step == Extract(step.column, case=step.case)
 
+    @property
+    def has_forms(self) -> bool:
+        """Whether it does more than cut: then there is no expression of Spark for it."""
+        return any(isinstance(step, Extract) and step.form is not None for step in self.steps)
+
     def apply(self, columns: Mapping[str, Sequence[str | None]]) -> list[str | None]:
         """The program's value for every row; `columns` has the raw text of at least those that are read."""
         rows = len(columns[self.columns[0]])
@@ -133,6 +145,8 @@ def _words(step: Step) -> str:
         text = f"{_piece_words(split)} of {text} cut at “{split.separator}”"
     if (step.start, step.stop) != (0, None):
         text = f"{_slice_words(step.start, step.stop)} of {text}"
+    if step.form is not None:
+        text = step.form.words(text)
     return text if step.case == "as is" else f"{text}, in {step.case} case"
 
 
@@ -166,14 +180,16 @@ def _step_json(step: Step) -> dict[str, Any]:
     if isinstance(step, Constant):
         return {"constant": step.text}
     splits = [{"separator": split.separator, "first": split.first, "last": split.last} for split in step.splits]
-    return {"column": step.column, "splits": splits, "start": step.start, "stop": step.stop, "case": step.case}
+    form = {} if step.form is None else {"form": form_json(step.form)}
+    return {"column": step.column, "splits": splits, "start": step.start, "stop": step.stop, "case": step.case, **form}
 
 
 def _step_of(step: Mapping[str, Any]) -> Step:
     if "constant" in step:
         return Constant(step["constant"])
     splits = tuple(Split(split["separator"], split["first"], split["last"]) for split in step["splits"])
-    return Extract(step["column"], splits, step["start"], step["stop"], step["case"])
+    form = form_of(step["form"]) if "form" in step else None
+    return Extract(step["column"], splits, step["start"], step["stop"], step["case"], form)
 
 
 def made_by(

@@ -17,7 +17,8 @@ from dovetail.lake.strings import string_batch
 from dovetail.tables.frames import to_arrow
 from dovetail.transform.program import Program
 
-_VERSION = 1
+_VERSIONS = (1, 2)
+"""The second is written for programs with forms only, which readers of the first would apply without them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,17 +67,19 @@ class Transformation:
         """The transformation as a JSON document."""
         programs = [program.to_json() for program in self.programs]
         key = self.key.to_json() if self.key else None
+        version = _VERSIONS[any(program.has_forms for program in self.programs)]
         return {
-            "version": _VERSION, "programs": programs, "reversed": self.reversed, "target": self.target, "key": key
+            "version": version, "programs": programs, "reversed": self.reversed, "target": self.target, "key": key
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Transformation:
         """The transformation that `to_json` wrote."""
         try:
-            if document["version"] != _VERSION:
+            if document["version"] not in _VERSIONS:
+                known = " and ".join(map(str, _VERSIONS))
                 raise InputError(
-                    f"This transformation has version {document['version']}; this Dovetail reads version {_VERSION}."
+                    f"This transformation has version {document['version']}; this Dovetail reads versions {known}."
                 )
             programs = tuple(Program.from_json(steps) for steps in document["programs"])
             key = Program.from_json(document["key"]) if document["key"] else None
