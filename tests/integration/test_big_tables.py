@@ -16,10 +16,10 @@ import pytest
 from dovetail.api.lake import Lake
 from dovetail.indexes.verify import verify_index
 from dovetail.lake import blocks
-from dovetail.pipeline import jobs, reading, work
+from dovetail.pipeline import jobs, reading, stages, work
 from dovetail.settings import Settings
 from support.contents import contents_of
-from support.pipeline import index, without_spark
+from support.pipeline import by_one_task, index, without_spark
 
 SMALL = 20_000  # bytes of a "megabyte": files of some hundred kilobytes are then cut many times
 ROWS = 6_000
@@ -188,16 +188,17 @@ def test_slices_are_gone_as_soon_as_they_are_committed(tmp_path, monkeypatch):
     real = jobs.SparkBuild.clear
 
     def look(build):
-        slices = build._writer.shared.path / work.SLICES
-        seen.append(len(list(slices.iterdir())))
+        shared = build._writer.shared
+        folders = [folder for folder in (work.SLICES, stages.STAGED) if any(shared.entries(folder))]
         real(build)
-        seen.append(slices.exists())
+        seen.append((folders, [folder for folder in (work.SLICES, stages.STAGED) if any(shared.entries(folder))]))
 
     monkeypatch.setattr(jobs.SparkBuild, "clear", look)
     with without_spark(SMALL):
-        index(lake, tmp_path / "idx")
-    assert seen[0] > 1
-    assert seen[1] is False
+        index(lake, tmp_path / "many")
+        monkeypatch.setattr(jobs, "worth_dividing", by_one_task)
+        index(lake, tmp_path / "one")
+    assert seen == [([stages.STAGED], []), ([work.SLICES], [])]
 
 
 def test_one_cell_of_100_megabytes(tmp_path):

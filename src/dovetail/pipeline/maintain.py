@@ -69,9 +69,9 @@ def compact(
                 slots = check_workers(engine, witnesses)
                 groups = [part for group in groups for part in _parts(group, sizes, settings, slots)]
                 groups += _dirty(writer.manifest, groups)
-                build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses)
+                build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses, slots=slots)
                 with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
-                    run_merges(writer, build, groups, slots)
+                    run_merges(writer, build, groups, sizes, slots)
         after = writer.snapshot()
         return Compaction(
             len(before.segments), len(after.segments), size_before, size_of(after), after.manifest.generation

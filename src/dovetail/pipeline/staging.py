@@ -20,6 +20,7 @@ from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import RawColumn
 from dovetail.lake.layout import Layout, RowCounter
 from dovetail.lake.listing import TableFile
+from dovetail.lake.object_path import path_of
 from dovetail.normalise import TypeEvidence
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence
 
@@ -44,12 +45,22 @@ def write_slice(columns: list[RawCounts], folder: Path) -> Slice:
     return Slice(path.name, [counted.evidence.to_json() for counted in columns])
 
 
+def open_records(address: str) -> Records:
+    """Records of a file of this machine, or of an object, which is read in place."""
+    path = path_of(address)
+    return Records(path if isinstance(path, Path) else path.open())
+
+
 def staged_table(
-    file: TableFile, fingerprint: str, layout: Layout, slices: list[Slice], folder: Path, counters: list[RowCounter]
-) -> RawTable:
-    """The big table as a source for the builders, its columns read back slice by slice from files in `folder`."""
+    file: TableFile, fingerprint: str, layout: Layout, slices: list[Slice], folder: Path | str,
+    counters: list[RowCounter],
+) -> RawTable:  # fmt: skip
+    """The big table as a source for the builders, its columns read back slice by slice from files in `folder`.
+
+    `folder` may be the address of an object store: then only the columns that are asked for are fetched.
+    """
     total = functools.reduce(RowCounter.__add__, counters, RowCounter())
-    opened = functools.lru_cache(_OPEN_SLICES)(Records)
+    opened = functools.lru_cache(_OPEN_SLICES)(open_records)
     columns = []
     for number, name in enumerate(layout.columns):
         evidence = total_evidence(TypeEvidence.from_json(part.evidence[number]) for part in slices)
@@ -62,11 +73,11 @@ class _StagedColumn:
     """Called, it reads one column of all slices: once for each pass over the column."""
 
     slices: list[Slice]
-    folder: Path
+    folder: Path | str
     number: int
-    opened: Callable[[Path], Records]
+    opened: Callable[[str], Records]
 
     def __call__(self) -> Iterator[RawCounts]:
         for part in self.slices:
-            values, counts, codes = self.opened(self.folder / part.name)[self.number]
+            values, counts, codes = self.opened(f"{self.folder}/{part.name}")[self.number]
             yield RawCounts(values, counts.to_numpy(), codes.to_numpy())
