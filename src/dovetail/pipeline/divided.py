@@ -62,6 +62,15 @@ def chains() -> list[list[str]]:
     return found
 
 
+def _only(entry: Task, first: int, last: int) -> Task:
+    """A staged table with what is known of some of its columns: of all, a table of many columns has megabytes."""
+    slices = [
+        {**part, "evidence": [one if first <= n < last else None for n, one in enumerate(part["evidence"])]}
+        for part in entry["slices"]
+    ]
+    return {**entry, "slices": slices}
+
+
 class _TaskFailed(Exception):
     """A task of a stage has no result; holds its answer."""
 
@@ -85,7 +94,7 @@ class DividedBuild:
         evidence = [[TypeEvidence.from_json(one) for one in part["evidence"]] for part in entry["slices"]]
         weights = [sum(one.distinct_values for one in column) for column in zip(*evidence, strict=True)]
         cuts = cut_evenly(weights, _TASKS_A_SLOT * self.slots)
-        tasks = [{"entry": entry, "first": first, "last": last} for first, last in cuts]
+        tasks = [{"entry": _only(entry, *cut), "first": cut[0], "last": cut[1]} for cut in cuts]
         used = [f"{SLICES}/{part['name']}" for part in entry["slices"]]
         answer = self._build(stages.feed_big, tasks, len(layout.columns), entry["file"]["table"], used)
         Ticks(self.writer.shared, self.base["number"])()

@@ -80,7 +80,7 @@ class SparkBuild:
         aside = {bug.table for bug in self.bugs} | {entry["file"]["table"] for entry in self._unreadable}
         kept = [[entries[file.table] for file in files if file.table not in aside] for files in groups]
         kept = [tables for tables in kept if tables]
-        divide = worth_dividing([self._weight(tables) for tables in kept], self._slots, self._slice_bytes)
+        divide = worth_dividing([_weight(tables) for tables in kept], self._slots, self._slice_bytes)
         divided = [one and _is_cut(tables) for one, tables in zip(divide, kept, strict=True)]
         whole = [tables for tables, apart in zip(kept, divided, strict=True) if not apart]
         answers = iter(self._build(whole))
@@ -128,13 +128,6 @@ class SparkBuild:
 
     def _divided(self) -> DividedBuild:
         return DividedBuild(self._writer, self._job, self._slots, self._build_task())
-
-    def _weight(self, tables: list[dict[str, Any]]) -> int:
-        """About how many bytes of raw tables a task would build."""
-        return sum(
-            len(entry["slices"]) * self._slice_bytes if "slices" in entry else read_bytes(TableFile(**entry["file"]))
-            for entry in tables
-        )
 
     def _build(self, groups: list[list[dict[str, Any]]]) -> list[Any]:
         tasks = [self._build_task(tables=tables) for tables in groups]
@@ -261,6 +254,14 @@ class SparkBuild:
                 place = self._writer.store.address
                 raise BuildFailed(f"Cannot write to {place}: {answer['failed']}. What was committed stays.")
         return answers
+
+
+def _weight(tables: list[dict[str, Any]]) -> int:
+    """About how many bytes of raw tables a task would build."""
+    return sum(
+        sum(part["bytes"] for part in entry["slices"]) if "slices" in entry else read_bytes(TableFile(**entry["file"]))
+        for entry in tables
+    )
 
 
 def _is_cut(tables: list[dict[str, Any]]) -> bool:

@@ -5,6 +5,7 @@ compare    with what the index holds: which are new, changed or gone            
 plan       deal the files to read out to groups, one segment each, in batches      plan.py
 read       a Spark task for each group; big tables are read in slices by several   work.py, sources.py, staging.py
 build      in the same task: normalise, index, write the segment                   build.py
+           what all others would wait for, by many tasks in stages                 divided.py, stages.py
 commit     after each batch the next generation, so that a run that was stopped    generation.py
            goes on where it was
 merge      small segments of about the same size, once there are many of them      merging.py

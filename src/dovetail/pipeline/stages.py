@@ -37,7 +37,7 @@ from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import Bucket, TokenBuilder, entries_of, write_buckets
 from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.pipeline.report import Ticks
-from dovetail.pipeline.sources import RawTable, TableSource
+from dovetail.pipeline.sources import TableSource
 from dovetail.pipeline.staging import open_records
 from dovetail.pipeline.work import SLICES, Task, merged_tables, slices_of, tables_to_merge, target_failures
 
@@ -99,9 +99,8 @@ def join_catalogs(catalogs: Iterable[CatalogReader]) -> CatalogWriter:
 
 def feed_big(task: Task) -> Any:
     """The stage `feed` over some columns of a table that is staged in slices."""
-    table = slices_of(task["entry"], f"{task['shared']}/{SLICES}")
-    columns = table.columns[task["first"] : task["last"]]
-    return _feed(task, [RawTable(table.record, columns)], lambda: None)
+    table = slices_of(task["entry"], f"{task['shared']}/{SLICES}", range(task["first"], task["last"]))
+    return _feed(task, [table], lambda: None)
 
 
 def feed_merged(task: Task) -> Any:

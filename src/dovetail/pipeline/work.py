@@ -140,12 +140,12 @@ def _source(entry: Task, folder: Path, slice_bytes: int, shared: Store) -> RawTa
     return scan(file, folder, slice_bytes)
 
 
-def slices_of(entry: Task, folder: Path | str) -> RawTable:
-    """A table whose slices are in a folder, or under an address."""
+def slices_of(entry: Task, folder: Path | str, columns: range | None = None) -> RawTable:
+    """A table whose slices are in a folder, or under an address; with all columns, or some."""
     slices = [Slice(**part) for part in entry["slices"]]
     counters = [RowCounter(**counts) for counts in entry["counters"]]
     layout = Layout.from_json(entry["layout"])
-    return staged_table(TableFile(**entry["file"]), entry["fingerprint"], layout, slices, folder, counters)
+    return staged_table(TableFile(**entry["file"]), entry["fingerprint"], layout, slices, folder, counters, columns)
 
 
 def _missing(tables: list[str]) -> Task:
