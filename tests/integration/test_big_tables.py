@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dovetail._storage.directory import open_snapshot, open_writer
+from dovetail._storage.store import open_store
 from dovetail.api.lake import Lake
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import BuildFailed
@@ -26,12 +27,14 @@ from dovetail.pipeline.generation import commit
 from dovetail.pipeline.maintain import compact, remove_tables
 from dovetail.pipeline.tasks import attempt
 from dovetail.settings import Settings
+from support.buckets import buckets_in_memory
 from support.contents import contents_of, leftovers
 from support.pipeline import UNMERGED, by_one_task, index, without_spark
 from support.processes import dovetail
 
 SMALL = 20_000  # bytes of a "megabyte": files of some hundred kilobytes are then cut many times
 ROWS = 6_000
+ADDRESS = "s3://bucket/index"
 
 
 def rows() -> list[dict[str, object]]:
@@ -189,7 +192,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatc
     assert Lake(tmp_path / "idx").table("a.csv").rows == 500 + times
 
 
-def packs_of(index: Path) -> dict[str, dict[str, bytes]]:
+def packs_of(index: str | Path) -> dict[str, dict[str, bytes]]:
     """Every array of the only segment, but for what was measured while building."""
     (segment,) = open_snapshot(index).segments
     packs = {name: segment.pack(name) for name in segment.parts}
@@ -257,6 +260,14 @@ def test_many_tasks_build_what_one_task_builds_whichever_fails_once(tmp_path, mo
     assert packs_of(tmp_path / "many") == of_one_task
     assert verify_index(tmp_path / "many").problems == ()
     assert leftovers(tmp_path / "many") == set()
+
+
+def test_many_tasks_exchange_what_they_find_through_an_object_store(tmp_path, of_one_task):
+    with buckets_in_memory(tmp_path / "cache"), without_spark(SMALL):
+        index(tmp_path / "lake", ADDRESS)
+        assert packs_of(ADDRESS) == of_one_task
+        assert verify_index(ADDRESS).problems == ()
+        assert not any(open_store(ADDRESS).entries("staging"))
 
 
 def test_a_bug_in_a_stage_is_named_with_its_table(tmp_path, monkeypatch, of_one_task):

@@ -47,8 +47,8 @@ class SparkBuild:
         frozen: dict[str, dict[str, Any]],
         settings: Settings,
         witnesses: list[Witness],
+        slots: int,
         tables: SparkSource | None = None,
-        slots: int = 1,
     ) -> None:
         self._engine = engine
         self._witnesses = witnesses

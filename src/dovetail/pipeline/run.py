@@ -130,7 +130,7 @@ def _run_in(
         witnesses = [witness_of_store(writer.shared), *witnesses_of_lake(listing.roots, changes.to_read)]
         slots = check_workers(engine, witnesses)
         manifest = _freeze(manifest, changes, request)
-        build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses, tables, slots)
+        build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses, slots, tables)
         batches = _plan(slots, changes, request.settings)
         with watch_progress(writer.shared, len(changes.to_read), progress):
             for batch in batches:
