@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 import dovetail
@@ -179,6 +180,8 @@ def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, mo
         dovetail.index(lake, tmp_path / "first", settings=SETTINGS)
     dependencies = dovetail.open(tmp_path / "first").inds(integers=True, non_unique=True).to_dicts()
     assert dependencies
+    hits = dovetail.open(tmp_path / "first").search_many(lake).to_arrow().to_pylist()
+    joined = dovetail.join(lake / "t2.csv", lake / "t3.csv", on="name").table.to_pylist()
     machines = [tmp_path / name for name in ("one", "two", "driver")]
     with s3_server("bucket", tmp_path / "server.log") as variables:
         for name, value in variables.items():
@@ -202,6 +205,9 @@ def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, mo
             run("index", "s3://bucket/raw", "--to", to, *choices)
             seen = [contents_of(to)]
             run("inds", to, "--integers", "--non-unique", "-o", tmp_path / "inds.json")
+            run("search", "--many", "s3://bucket/raw", "--index", to, "-o", tmp_path / "hits.parquet")
+            two_tables = [f"s3://bucket/raw/t{number}.csv" for number in (2, 3)]
+            run("join", *two_tables, "--on", "name", "-o", tmp_path / "joined.parquet")
             raw.put("t9.csv", b"id\n1\n2\n")
             run("index", "s3://bucket/raw", "--to", to)
             seen.append(contents_of(to))
@@ -210,6 +216,10 @@ def test_machines_that_share_an_object_store_and_nothing_else(lake, tmp_path, mo
             seen.append(contents_of(to))
         assert all(any((tmp_path / f"work{number}").iterdir()) for number in range(2)), "both workers have worked"
         assert json.loads((tmp_path / "inds.json").read_text()) == dependencies
+        found = pyarrow.parquet.read_table(tmp_path / "hits.parquet").to_pylist()
+        assert found.pop(0)["error"] == "s3://bucket/raw/broken.csv cannot be read: only white space."
+        assert found == hits[1:] != []
+        assert pyarrow.parquet.read_table(tmp_path / "joined.parquet").to_pylist() == joined != []
         assert [alike(step) for step in seen] == [alike(step) for step in expected]
         assert verify_index(to).problems == ()
         stored = {entry.name: entry for entry in _objects.Objects(to).entries()}

@@ -228,13 +228,31 @@ def test_nothing_joins(spark, tmp_path):
     assert [tuple(row) for row in found.collect()] == [("xx", None), ("yy", None)]
 
 
+def test_a_file_that_is_cut_at_guessed_places(tmp_path, spark, monkeypatch):
+    monkeypatch.setattr(spark_inputs, "_PART_BYTES", 1)  # the least that is guessed for is larger
+    split = []
+    monkeypatch.setattr(spark_inputs, "split", lambda *given: split.append(given))
+    rows = "".join(f'{i},"two\nlines {i % 7}"\n' for i in range(20_000))
+    (tmp_path / "l.csv").write_text("id,text\n" + rows)
+    (tmp_path / "r.csv").write_text("ref\n1\n19999\n7777\n")
+    given = spark_inputs.FileInput(tmp_path / "l.csv").rows(spark, "l")
+    assert given.rdd.getNumPartitions() > 1
+    assert not split
+    monkeypatch.undo()
+    wanted = dovetail.join(tmp_path / "l.csv", tmp_path / "r.csv", on="id=ref").table.to_pylist()
+    monkeypatch.setattr(spark_inputs, "_PART_BYTES", 1)
+    found = dovetail.join_on_spark(tmp_path / "l.csv", tmp_path / "r.csv", "id=ref", spark=spark).collect()
+    assert [row.asDict() for row in found] == wanted
+    assert len(wanted) == 3
+
+
 @pytest.mark.parametrize("options", [{"on": "id=ref"}, {"on": "a", "by": "similar"}, {"by": "transform"}], ids=str)
 def test_a_file_is_parsed_once(files, spark, tmp_path, monkeypatch, options):
     log = tmp_path / "parsed"
     real = spark_inputs._read_parts
 
-    def counted(batches):
-        for number, table in real(batches):
+    def counted(batches, *described):
+        for number, table in real(batches, *described):
             with log.open("a") as file:
                 file.write(".")
             yield number, table

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -49,6 +50,9 @@ dovetail.index(f"spark:{(folder / 'lake').as_uri()}", folder / "through", settin
 spark.read.option("header", True).csv(str(folder / "lake" / "t2.csv")).coalesce(1).write.saveAsTable("t2")
 dovetail.index(tables=["default.t2"], to=folder / "table")
 inds = dovetail.open(folder / "given").inds(**asked, spark=spark).to_dicts()
+lake = dovetail.open(folder / "given")
+hits = [row.asDict() for row in lake.to_spark(spark).search_many(folder / "lake").orderBy("query", "rank").collect()]
+keys = lake.foreign_keys(0, spark=spark).to_dicts()
 dovetail.remove(folder / "given", "t1.csv")
 dovetail.compact(folder / "given", spark=spark)
 files = [folder / "lake" / f"t{number}.csv" for number in (2, 3)]
@@ -62,7 +66,7 @@ listening = {
 told = {
     "connect": type(spark).__module__, "alive": spark.range(3).count(), "tags": sorted(spark.getTags()),
     "changed": [key for key, value in before.items() if spark.conf.get(key) != value],
-    "listening": sorted(listening), "inds": inds,
+    "listening": sorted(listening), "inds": inds, "hits": hits, "keys": keys,
 }
 (folder / "told.json").write_text(json.dumps(told))
 spark.stop()
@@ -90,10 +94,10 @@ def test_the_same_answers(tmp_path):
     assert told["connect"].startswith("pyspark.sql.connect")
     assert (told["alive"], told["tags"], told["changed"]) == (3, [], [])
     assert {address.removeprefix("::ffff:") for address in told["listening"]} == {"127.0.0.1"}
-    compare(tmp_path, told["inds"])
+    compare(tmp_path, told)
 
 
-def compare(folder: Path, inds: list[object]) -> None:
+def compare(folder: Path, told: dict[str, Any]) -> None:
     """What the process has left is what this process makes without Spark."""
     with without_spark():
         dovetail.index(folder / "lake", folder / "here", settings=SETTINGS)
@@ -101,7 +105,10 @@ def compare(folder: Path, inds: list[object]) -> None:
         assert alike(contents_of(folder / "through")) == alike(contents_of(folder / "here"))
         table, file = contents_of(folder / "table")["default.t2"], contents_of(folder / "here")["t2.csv"]
         assert (table["sets"], table["rows"]) == (file["sets"], file["rows"])
-        assert dovetail.open(folder / "here").inds(**ASKED).to_dicts() == inds != []
+        here = dovetail.open(folder / "here")
+        assert here.inds(**ASKED).to_dicts() == told["inds"] != []
+        assert here.search_many(folder / "lake").to_arrow().to_pylist() == told["hits"] != []
+        assert here.foreign_keys(0).to_dicts() == told["keys"] != []
         dovetail.remove(folder / "here", "t1.csv")
         dovetail.compact(folder / "here")
     assert contents_of(folder / "given") == contents_of(folder / "here")

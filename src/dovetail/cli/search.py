@@ -35,9 +35,8 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 @index_option
 @click.option(
     "--many",
-    type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Search with every table of FOLDER, instead of QUERY.",
+    help="Search with every table of FOLDER, here or in an object store, instead of QUERY.",
 )
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of QUERY to join on, or several together. Default: each is tried."
@@ -73,7 +72,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
 def search_command(
     query: str | None,
     index: str | None,
-    many: Path | None,
+    many: str | None,
     on: str | None,
     by: str,
     threshold: str | None,

@@ -30,7 +30,7 @@ def print_stages(lake: Lake, data: Any, options: dict[str, Any]) -> int:
     return 0 if found else 1
 
 
-def search_folder(lake: Lake, folder: Path, output: Path | None, options: dict[str, Any]) -> int:
+def search_folder(lake: Lake, folder: str, output: Path | None, options: dict[str, Any]) -> int:
     """The hits of every table of a folder, as JSON lines or to a file. Returns the exit code."""
     if output is not None:
         _check_hits_file(output)
@@ -50,7 +50,7 @@ def search_folder(lake: Lake, folder: Path, output: Path | None, options: dict[s
 
 
 def search_folder_on_spark(
-    index: str, folder: Path, output: Path | None, options: dict[str, Any], master: str, conf: dict[str, str]
+    index: str, folder: str, output: Path | None, options: dict[str, Any], master: str, conf: dict[str, str]
 ) -> int:
     """The same in one Spark job."""
     from dovetail._spark.session import SparkRequest, spark_session

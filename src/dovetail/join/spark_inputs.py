@@ -6,8 +6,8 @@ side and position (`l_c0`), so that no function has to quote what users call the
 
 from __future__ import annotations
 
+import contextlib
 import json
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,36 +16,27 @@ import pyarrow as pa
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError, UnreadableTable
+from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.layout import Layout, Part
-from dovetail.lake.listing import TableFile
+from dovetail.lake.object_path import path_of
 from dovetail.lake.reader import detect_layout, read, split
-from dovetail.lake.source import source_of
 from dovetail.pipeline.probe import Witness, witness
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PART_BYTES = 64 << 20
+_PART_BYTES = 16 << 20  # of a file, for one task: a file of 50 MB keeps some cores busy, one of 10 GB makes 600 tasks
 _ROWS_AT_ONCE = 10_000  # in a batch for Spark, as its own are
 
 
 class FileInput:
-    """A file, parsed by the workers in parts; or an object, which one worker fetches and parses whole."""
+    """A file or an object, read in place and parsed by the workers in parts."""
 
     def __init__(self, path: str | Path) -> None:
         self.address = str(path) if is_remote(path) else str(Path(path).resolve())
-        with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
-            try:
-                file = _local(self.address, Path(folder))
-                layout = detect_layout(file)
-                parts = [Part()] if is_remote(path) else split(file, layout, _PART_BYTES)
-            except UnreadableTable as reason:
-                raise InputError(f"{path} cannot be read: {reason}.") from reason
-            except OSError as error:
-                raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-        self.columns = list(layout.columns)
-        described = {"path": self.address, "layout": layout.to_json()}
-        self._parts = [(number, json.dumps(described | {"part": vars(part)})) for number, part in enumerate(parts)]
+        with _sentences(path):
+            self._layout = detect_layout(path_of(self.address))
+        self.columns = list(self._layout.columns)
 
     @property
     def witnesses(self) -> list[Witness]:
@@ -54,16 +45,39 @@ class FileInput:
 
     def rows(self, session: SparkSession, side: str) -> DataFrame:
         """The position of each row, and all columns as text."""
-        names = heads(side, 0, len(self.columns))
-        parts = session.createDataFrame(self._parts, "number int, part string").repartition(max(1, len(self._parts)))
+        names, address, layout = heads(side, 0, len(self.columns)), self.address, self._layout.to_json()
+        described = [(number, json.dumps(vars(part))) for number, part in enumerate(self._parts(session))]
+        parts = session.createDataFrame(described, "number int, part string").repartition(len(described))
 
         def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for number, table in _read_parts(batches):
+            for number, table in _read_parts(batches, address, layout):
                 places = [pa.array([number] * table.num_rows, pa.int32()), pa.array(range(table.num_rows), pa.int64())]
                 texts = [column.cast(pa.string()) for column in table.columns]
                 yield from pa.table([*places, *texts], names=names).to_batches(max_chunksize=_ROWS_AT_ONCE)
 
         return parts.mapInArrow(parse, schema(side, 0, len(self.columns)))
+
+    def _parts(self, session: SparkSession) -> list[Part]:
+        """Where the file is cut: at places that are guessed and checked by the workers, as indexing does."""
+        path = path_of(self.address)
+        with _sentences(self.address):
+            guesses = guess_parts(path, self._layout, _PART_BYTES)
+            if len(guesses) > 1 and self._are_exact(session, guesses):
+                return guesses
+            return split(path, self._layout, _PART_BYTES) or [Part()]
+
+    def _are_exact(self, session: SparkSession, guesses: list[Part]) -> bool:
+        address, layout = self.address, self._layout.to_json()
+        described = [vars(part) for part in guesses]
+
+        def check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                parts = [Part(**described[number]) for number in batch.column(0).to_pylist()]
+                exact = [is_exact(path_of(address), Layout.from_json(layout), part) for part in parts]
+                yield pa.RecordBatch.from_arrays([pa.array(exact, pa.bool_())], ["exact"])
+
+        checked = session.range(0, len(guesses), 1, len(guesses)).mapInArrow(check, "exact boolean")
+        return all(row.exact for row in checked.collect())
 
 
 class FrameInput:
@@ -118,17 +132,22 @@ def schema(side: str, keys: int, columns: int) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in zip(heads(side, keys, columns), kinds, strict=True))
 
 
-def _read_parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
+def _read_parts(
+    batches: Iterable[pa.RecordBatch], address: str, layout: dict[str, Any]
+) -> Iterator[tuple[int, pa.Table]]:
     for batch in batches:
         for row in batch.to_pylist():
-            described = json.loads(row["part"])
-            layout = Layout.from_json(described["layout"])
-            with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
-                found = list(read(_local(described["path"], Path(folder)), layout, Part(**described["part"])))
+            found = list(read(path_of(address), Layout.from_json(layout), Part(**json.loads(row["part"]))))
             if found:
                 yield row["number"], pa.Table.from_batches(found)
 
 
-def _local(address: str, folder: Path) -> Path:
-    """A file that can be read as long as the folder is there."""
-    return source_of(address).copy(TableFile("", address, 0, ""), folder).path
+@contextlib.contextmanager
+def _sentences(path: str | Path) -> Iterator[None]:
+    """What goes wrong with a file, in a sentence."""
+    try:
+        yield
+    except UnreadableTable as reason:
+        raise InputError(f"{path} cannot be read: {reason}.") from reason
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail._objects import is_remote
 from dovetail.catalog.decisions import Decisions
 from dovetail.errors import DovetailError, InputError
 from dovetail.indexes.open_segment import OpenSegment
@@ -91,12 +92,13 @@ class Answers(list[Answer]):
 
 
 def named_queries(queries: Any) -> dict[str, Any]:
-    """Tables by name: those of a folder, of a dict, or of a list, where those without a name are numbered."""
+    """Tables by name: those of a folder here or in an object store, of a dict, or of a list, where those without a name
+    are numbered."""
     if isinstance(queries, str | Path):
-        if not Path(queries).is_dir():
+        if not is_remote(queries) and not Path(queries).is_dir():
             raise InputError(f"There is no folder {queries}.")
-        files = list_lake([Root.of(str(queries))]).values()
-        return {file.table: Path(file.path) for file in sorted(files, key=lambda file: file.table)}
+        files = sorted(list_lake([Root.of(str(queries))]).values(), key=lambda file: file.table)
+        return {file.table: file.path if is_remote(file.path) else Path(file.path) for file in files}
     if isinstance(queries, Mapping):
         return {str(name): data for name, data in queries.items()}
     return {

@@ -160,7 +160,8 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
         return _of_address(str(data), segments or ())
     path = Path(data)
     if path.is_file():
-        return _of_file(path, table_id(str(path.resolve()), segments or ()))
+        with _reasons_of(path):
+            return _of_file(path, table_id(str(path.resolve()), segments or ()))
     if segments is None:
         raise InputError(f"There is no file {data}.")
     return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
@@ -223,11 +224,19 @@ def _spark_table(path: str) -> Any:
 @contextlib.contextmanager
 def _local_file(address: str) -> Iterator[Path]:
     """The file at a path or an address, as long as the context is open."""
-    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
-        try:
-            yield source_of(address).copy(TableFile("", address, 0, ""), Path(folder)).path
-        except OSError as error:
-            raise InputError(f"{address} cannot be read: {error.strerror}.") from error
+    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, _reasons_of(address):
+        yield source_of(address).copy(TableFile("", address, 0, ""), Path(folder)).path
+
+
+@contextlib.contextmanager
+def _reasons_of(address: str | Path) -> Iterator[None]:
+    """Why a table cannot be read, in a sentence with the name that the user knows it by."""
+    try:
+        yield
+    except UnreadableTable as reason:
+        raise InputError(f"{address} cannot be read: {reason}.") from reason
+    except OSError as error:
+        raise InputError(f"{address} cannot be read: {error.strerror}.") from error
 
 
 def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
@@ -246,21 +255,15 @@ def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
 
 
 def _of_file(path: Path, id: str | None) -> InputTable:
-    try:
-        layout = detect_layout(path)
-    except UnreadableTable as reason:
-        raise InputError(f"{path} cannot be read: {reason}.") from reason
+    layout = detect_layout(path)
     text = pa.Table.from_batches(_file_batches(path, layout))
     return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=path, layout=layout, id=id)
 
 
 def _file_batches(path: Path, layout: Layout) -> list[pa.RecordBatch]:
     """A file's rows as batches of raw text."""
-    try:
-        empty = pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in layout.columns], list(layout.columns))
-        return list(read(path, layout)) or [empty]
-    except UnreadableTable as reason:
-        raise InputError(f"{path} cannot be read: {reason}.") from reason
+    empty = pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in layout.columns], list(layout.columns))
+    return list(read(path, layout)) or [empty]
 
 
 def _frame_batches(data: Any) -> list[pa.RecordBatch]:
