@@ -14,22 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dovetail._storage.directory import open_snapshot, open_writer
+from dovetail._storage.directory import open_snapshot
 from dovetail._storage.store import open_store
 from dovetail.api.lake import Lake
-from dovetail.catalog.records import CatalogReader
 from dovetail.errors import BuildFailed
 from dovetail.indexes.pieces.build import PiecesBuilder
 from dovetail.indexes.verify import verify_index
 from dovetail.lake import blocks
-from dovetail.pipeline import jobs, maintain, reading, stages, tasks, work
-from dovetail.pipeline.generation import commit
-from dovetail.pipeline.maintain import compact, remove_tables
+from dovetail.pipeline import jobs, reading, stages, tasks, work
 from dovetail.pipeline.tasks import attempt
 from dovetail.settings import Settings
 from support.buckets import buckets_in_memory
 from support.contents import contents_of, leftovers
-from support.pipeline import UNMERGED, by_one_task, index, without_spark
+from support.pipeline import by_one_task, index, without_spark
 from support.processes import dovetail
 
 SMALL = 20_000  # bytes of a "megabyte": files of some hundred kilobytes are then cut many times
@@ -255,7 +252,7 @@ def test_many_tasks_build_what_one_task_builds_whichever_fails_once(tmp_path, mo
         patch.setattr(tasks, "attempt", try_again)
         index(tmp_path / "lake", tmp_path / "many")
     assert all(len(calls) > 1 for calls in failing)
-    assert {"feed_big", "merge_ranges", "write_dictionary", "derive", "finish_shares"} <= set(run)
+    assert {"feed", "merge_ranges", "write_dictionary", "derive", "finish_shares"} <= set(run)
     assert "build_group" not in run
     assert packs_of(tmp_path / "many") == of_one_task
     assert verify_index(tmp_path / "many").problems == ()
@@ -271,7 +268,7 @@ def test_many_tasks_exchange_what_they_find_through_an_object_store(tmp_path, of
 
 
 def test_a_bug_in_a_stage_is_named_with_its_table(tmp_path, monkeypatch, of_one_task):
-    monkeypatch.setattr(stages, "join_catalogs", lambda _: {}["no such"])
+    monkeypatch.setattr(stages, "join_records", lambda _: {}["no such"])
     with without_spark(SMALL), pytest.raises(BuildFailed, match=r"a bug in Dovetail left out 1: a\.csv \(KeyError"):
         index(tmp_path / "lake", tmp_path / "many")
     assert leftovers(tmp_path / "many") == set()
@@ -279,34 +276,6 @@ def test_a_bug_in_a_stage_is_named_with_its_table(tmp_path, monkeypatch, of_one_
     with without_spark(SMALL):
         index(tmp_path / "lake", tmp_path / "many")
     assert packs_of(tmp_path / "many") == of_one_task
-
-
-def test_a_large_merge_by_many_tasks_makes_what_one_task_makes(tmp_path, monkeypatch):
-    lake = tmp_path / "lake"
-    lake.mkdir()
-    for number in range(6):
-        write_csv(lake / f"{number}.csv", rows()[number * 200 : number * 300 + 400])
-    packs = []
-    for name, divide in (("one", by_one_task), ("many", jobs.worth_dividing)):
-        with without_spark(SMALL):
-            index(lake, tmp_path / name, settings=UNMERGED)
-            remove_tables(tmp_path / name, ["3.csv"])
-            order_segments(tmp_path / name)
-            monkeypatch.setattr(jobs, "worth_dividing", divide)
-            monkeypatch.setattr(maintain, "_PART", 1_000)
-            assert compact(tmp_path / name, settings=UNMERGED).segments_after == 1
-        packs.append(packs_of(tmp_path / name))
-        assert verify_index(tmp_path / name).problems == ()
-    assert packs[0] == packs[1]
-
-
-def order_segments(index: Path) -> None:
-    """By their first table, as ids are drawn by lot and tables are merged in the order of segments."""
-    with open_writer(index) as writer:
-        snapshot = writer.snapshot()
-        names = {s.ref.id: CatalogReader(s.pack("catalog")).table(0).table for s in snapshot.segments}
-        ordered = sorted(writer.manifest.segments, key=lambda ref: names[ref.id])
-        commit(writer, writer.manifest.next(segments=tuple(ordered)))
 
 
 # Python runs it before a worker: the first pack of each name that any worker writes fails, as on a bad disk.

@@ -1,4 +1,4 @@
-"""Builds one segment by many tasks: a huge table, or a large merge, that one task would keep the others waiting for.
+"""Builds the segment of one huge table, for which all others would wait, by many tasks.
 
 Its stages are those of `stages.py`, a Spark job each, one after another:
 
@@ -20,17 +20,14 @@ import numpy as np
 from dovetail._storage.directory import SEGMENTS, IndexWriter
 from dovetail._storage.pack import SUFFIX
 from dovetail._storage.segment import DESCRIPTION, describe_segment, new_segment_id
-from dovetail.catalog import records
-from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.tokens.build import BUCKETS
 from dovetail.indexes.tokens.index import TOKENS
-from dovetail.lake.layout import Layout
 from dovetail.normalise import TypeEvidence
 from dovetail.pipeline import stages
 from dovetail.pipeline.report import Ticks
 from dovetail.pipeline.tasks import DIED, RAISED
-from dovetail.pipeline.work import SLICES, Task, tables_to_merge
+from dovetail.pipeline.work import SLICES, Task
 
 RunJob = Callable[[Callable[[Task], Any], list[Task], str], list[Any]]
 
@@ -62,13 +59,13 @@ def chains() -> list[list[str]]:
     return found
 
 
-def _only(entry: Task, first: int, last: int) -> Task:
+def _only(table: Task, first: int, last: int) -> Task:
     """A staged table with what is known of some of its columns: of all, a table of many columns has megabytes."""
     slices = [
         {**part, "evidence": [one if first <= n < last else None for n, one in enumerate(part["evidence"])]}
-        for part in entry["slices"]
+        for part in table["slices"]
     ]
-    return {**entry, "slices": slices}
+    return {**table, "slices": slices}
 
 
 class _TaskFailed(Exception):
@@ -80,7 +77,7 @@ class _TaskFailed(Exception):
 
 @dataclass
 class DividedBuild:
-    """Builds segments one after another, each by all slots."""
+    """Builds the segment of a table by all slots."""
 
     writer: IndexWriter
     run: RunJob
@@ -88,58 +85,40 @@ class DividedBuild:
     base: Task
     """What all tasks are told: where index and staging are, memory, and what is frozen."""
 
-    def table(self, entry: Task) -> Any:
-        """The answer of a task that had built the segment of one staged table alone."""
-        layout = Layout.from_json(entry["layout"])
-        evidence = [[TypeEvidence.from_json(one) for one in part["evidence"]] for part in entry["slices"]]
-        weights = [sum(one.distinct_values for one in column) for column in zip(*evidence, strict=True)]
-        cuts = cut_evenly(weights, _TASKS_A_SLOT * self.slots)
-        tasks = [{"entry": _only(entry, *cut), "first": cut[0], "last": cut[1]} for cut in cuts]
-        used = [f"{SLICES}/{part['name']}" for part in entry["slices"]]
-        answer = self._build(stages.feed_big, tasks, len(layout.columns), entry["file"]["table"], used)
+    def build(self, table: Task) -> Any:
+        """The answer of a task that had built the segment of a staged table alone."""
+        try:
+            answer = {"segment": self._stages(table)}
+        except _TaskFailed as failure:
+            return failure.answer
         Ticks(self.writer.shared, self.base["number"])()
         return answer
 
-    def merge(self, names: list[str]) -> Any:
-        """The same of a merge of segments."""
-        segments = {segment.ref.id: segment for segment in self.writer.snapshot().segments}
-        catalogs = {name: CatalogReader(segments[name].pack(records.NAME)).tables for name in names}
-        tables = tables_to_merge(self.base["index"], names)
-        sizes, widths = (
-            [int(columns[name][number]) for name, number in tables]
-            for columns in ({n: t[what].to_numpy() for n, t in catalogs.items()} for what in ("bytes", "columns"))
-        )
-        firsts = [0, *np.cumsum(widths).tolist()]
-        cuts = cut_evenly(sizes, _TASKS_A_SLOT * self.slots)
-        tasks = [{"merge": names, "start": start, "stop": stop, "first": firsts[start]} for start, stop in cuts]
-        return self._build(stages.feed_merged, tasks, firsts[-1], f"{len(names)} segments", [])
-
-    def _build(self, feed: Callable[[Task], Any], tasks: list[Task], columns: int, what: str, used: list[str]) -> Any:
-        try:
-            return {"segment": self._stages(feed, tasks, columns, what, used)}
-        except _TaskFailed as failure:
-            return failure.answer
-
-    def _stages(
-        self, feed: Callable[[Task], Any], tasks: list[Task], columns: int, what: str, used: list[str]
-    ) -> dict[str, Any]:
-        id = new_segment_id()
-        fed = self._job(feed, tasks, f"normalise columns of {what}")
-        self.writer.shared.delete(used)
-        entries = [name for each in fed for name in each["entries"]]
-        ranges = [range(*cut) for cut in cut_evenly([1] * BUCKETS, _TASKS_A_SLOT * self.slots)]
-        merging = [{"entries": entries, "buckets": list(some), "columns": columns} for some in ranges]
-        merged = self._job(stages.merge_ranges, merging, f"merge values of {what}")
-        self.writer.shared.delete(entries)
+    def _stages(self, table: Task) -> dict[str, Any]:
+        id, name, shared = new_segment_id(), table["file"]["table"], self.writer.shared
+        feeding, columns = self._feeding(table)
+        fed = self._job(stages.feed, feeding, f"normalise columns of {name}")
+        shared.delete(f"{SLICES}/{part['name']}" for part in table["slices"])
+        entries = [file for each in fed for file in each["entries"]]
+        ranges = [list(range(*cut)) for cut in cut_evenly([1] * BUCKETS, _TASKS_A_SLOT * self.slots)]
+        merging = [{"entries": entries, "buckets": some, "columns": columns} for some in ranges]
+        merged = self._job(stages.merge_ranges, merging, f"merge values of {name}")
+        shared.delete(entries)
         buckets = [bucket for each in merged for bucket in each["buckets"]]
-        writing = {"id": id, "buckets": buckets, "catalogs": [each["catalog"] for each in fed]}
-        (written,) = self._job(stages.write_dictionary, [writing], f"number values of {what}")
-        self.writer.shared.delete(name for bucket in buckets for name in bucket)
+        writing = {"id": id, "buckets": buckets, "records": [each["records"] for each in fed]}
+        (written,) = self._job(stages.write_dictionary, [writing], f"number values of {name}")
+        shared.delete(file for bucket in buckets for file in bucket)
         chunks = [spill for each in fed for spill in each["chunks"]]
-        derived = self._derive(id, written, chunks, what)
-        return self._assemble(id, [written, *derived])
+        return self._assemble(id, [written, *self._derive(id, written, chunks, name)])
 
-    def _derive(self, id: str, written: Task, chunks: list[Task], what: str) -> list[Task]:
+    def _feeding(self, table: Task) -> tuple[list[Task], int]:
+        """Tasks with columns that have about as many distinct values together, and the number of all columns."""
+        evidence = [[TypeEvidence.from_json(one) for one in part["evidence"]] for part in table["slices"]]
+        weights = [sum(one.distinct_values for one in column) for column in zip(*evidence, strict=True)]
+        cuts = cut_evenly(weights, _TASKS_A_SLOT * self.slots)
+        return [{"table": _only(table, *cut), "first": cut[0], "last": cut[1]} for cut in cuts], len(weights)
+
+    def _derive(self, id: str, written: Task, chunks: list[Task], table: str) -> list[Task]:
         """All indexes but the tokens: what takes longest and cannot be shared comes first."""
         tokens = {"name": TOKENS.name, "file": written["files"][TOKENS.name], **written["parts"][TOKENS.name]}
         about = {"id": id, "tokens": tokens}
@@ -150,13 +129,13 @@ class DividedBuild:
             for chain in sorted(whole, key=len, reverse=True)
         ]
         tasks += [{**about, "name": name, "share": [n, of]} for name, of in shared.items() for n in range(of)]
-        answers = self._job(stages.derive, tasks, f"index {what}")
+        answers = self._job(stages.derive, tasks, f"index {table}")
         found: dict[str, list[str]] = {name: [] for name in shared}
         for task, answer in zip(tasks, answers, strict=True):
             if "share" in answer:
                 found[task["name"]].append(answer["share"])
         ending = [{**about, "name": name, "shares": shares} for name, shares in found.items()]
-        finished = self._job(stages.finish_shares, ending, f"write shared indexes of {what}")
+        finished = self._job(stages.finish_shares, ending, f"write shared indexes of {table}")
         return [answer for answer in answers if "parts" in answer] + finished
 
     def _assemble(self, id: str, written: list[Task]) -> dict[str, Any]:

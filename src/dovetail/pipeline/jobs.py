@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,22 +86,15 @@ class SparkBuild:
         answers = iter(self._build(whole))
         refs = []
         for tables, apart in zip(kept, divided, strict=True):
-            refs += self._segments_of(tables, self._divided().table(tables[0]) if apart else next(answers))
+            refs += self._segments_of(tables, self._divide(tables[0]) if apart else next(answers))
         if self._unreadable:
             refs += self._segments_of(self._unreadable, *self._build([self._unreadable]))
             self._unreadable = []
         return refs
 
-    def merge(self, groups: list[list[str]], sizes: Mapping[str, int]) -> list[SegmentRef]:
-        """One segment of each group. `sizes` are the bytes of raw tables of each segment, about."""
-        divide = worth_dividing(
-            [sum(sizes[name] for name in names) for names in groups], self._slots, self._slice_bytes
-        )
-        tasks = [self._build_task(merge=names) for names, apart in zip(groups, divide, strict=True) if not apart]
-        merged = iter(self._job(work.merge_group, tasks, f"merge into {len(tasks):,} segment(s)"))
-        answers = [
-            self._divided().merge(names) if apart else next(merged) for names, apart in zip(groups, divide, strict=True)
-        ]
+    def merge(self, groups: list[list[str]]) -> list[SegmentRef]:
+        tasks = [self._build_task(merge=names) for names in groups]
+        answers = self._job(work.merge_group, tasks, f"merge into {len(tasks):,} segment(s)")
         for answer in answers:
             if "segment" not in answer:
                 raise BuildFailed(f"{_reason(answer)}. Nothing was merged.")
@@ -126,8 +119,8 @@ class SparkBuild:
                 "The next run tries again. Please report this."
             )
 
-    def _divided(self) -> DividedBuild:
-        return DividedBuild(self._writer, self._job, self._slots, self._build_task())
+    def _divide(self, table: dict[str, Any]) -> Any:
+        return DividedBuild(self._writer, self._job, self._slots, self._build_task()).build(table)
 
     def _build(self, groups: list[list[dict[str, Any]]]) -> list[Any]:
         tasks = [self._build_task(tables=tables) for tables in groups]

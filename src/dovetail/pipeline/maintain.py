@@ -71,7 +71,7 @@ def compact(
                 groups += _dirty(writer.manifest, groups)
                 build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses, slots)
                 with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
-                    run_merges(writer, build, groups, sizes, slots)
+                    run_merges(writer, build, groups, slots)
         after = writer.snapshot()
         return Compaction(
             len(before.segments), len(after.segments), size_before, size_of(after), after.manifest.generation

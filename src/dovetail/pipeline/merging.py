@@ -73,17 +73,14 @@ def split_merge(group: Group, sizes: Mapping[str, int], least_bytes: int, tasks:
     return [part for part in parts if len(part) > 1]
 
 
-def run_merges(
-    writer: IndexWriter, build: SparkBuild, groups: list[Group], sizes: Mapping[str, int], tasks: int
-) -> None:
+def run_merges(writer: IndexWriter, build: SparkBuild, groups: list[Group], tasks: int) -> None:
     """Merge each group into one segment, `tasks` at the same time, and commit those: what is merged stays merged."""
     for start in range(0, len(groups), tasks):
         wave = groups[start : start + tasks]
-        refs = build.merge(wave, sizes)
+        refs = build.merge(wave)
         merged = {name for group in wave for name in group}
         kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)
         commit(writer, writer.manifest.next(segments=(*kept, *refs)))
-        build.clear()
 
 
 def tables_of(refs: Iterable[SegmentRef], groups: list[Group]) -> int:

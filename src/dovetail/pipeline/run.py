@@ -163,7 +163,7 @@ def _merge_small(
     if groups:
         build.forget_progress()
         with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
-            run_merges(writer, build, groups, sizes, slots)
+            run_merges(writer, build, groups, slots)
 
 
 def _list(manifest: Manifest, root: Root, request: Request, tables: SparkSource | None) -> Listing:

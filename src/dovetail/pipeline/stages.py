@@ -1,7 +1,7 @@
-"""One segment built by many tasks: what each stage of `divided.py` does inside Spark's workers.
+"""A huge table built by many tasks: what each stage of `divided.py` does inside Spark's workers.
 
-    feed         some columns of the segment (of a staged table, or of tables of other segments): normalised, with
-                 their entries (column, token, count) split by ranges of hashes, their chunks of rows, their records
+    feed         some columns: normalised, with their entries (column, token, count) split by ranges of hashes, their
+                 chunks of rows, and their records
     merge        some ranges of hashes: the entries of all columns become buckets of distinct tokens
     dictionary   all buckets become the tokens pack, with ids by offsets of counts; the records become the catalog
     derive       an index that needs the tokens alone, or a share of one; indexes over rows, from the chunks
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from dovetail._storage.segment import SegmentWriter
 from dovetail._storage.store import Store, open_store
 from dovetail.catalog import records
 from dovetail.catalog.profile import TokenCounts
-from dovetail.catalog.records import CatalogReader, CatalogWriter, ColumnRecord, TableRecord
+from dovetail.catalog.records import CatalogReader, CatalogWriter
 from dovetail.indexes.protocol import Builder, ColumnChunk, Index
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.rows.build import RowsBuilder, Spill
@@ -36,10 +36,9 @@ from dovetail.indexes.shares import SharedBuilder, open_share, save_share
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import Bucket, TokenBuilder, entries_of, write_buckets
 from dovetail.indexes.tokens.format import TokenArrays
-from dovetail.pipeline.report import Ticks
 from dovetail.pipeline.sources import TableSource
 from dovetail.pipeline.staging import open_records
-from dovetail.pipeline.work import SLICES, Task, merged_tables, slices_of, tables_to_merge, target_failures
+from dovetail.pipeline.work import SLICES, Task, slices_of, target_failures
 
 STAGED = "stages"
 """What the stages exchange, in the place that driver and workers share."""
@@ -52,72 +51,43 @@ class Fed:
 
     entries: list[Path]
     chunks: list[Spill]
-    catalog: Path
+    records: Path
 
 
-def feed_columns(
-    sources: Iterable[TableSource], first: int, folder: Path, memory_bytes: int, tick: Callable[[], object]
-) -> Fed:
-    """Work through tables, or some columns of one, that have the segment's columns from `first` on.
-
-    `tick` is called after each table.
-    """
+def feed_columns(table: TableSource, first: int, folder: Path, memory_bytes: int) -> Fed:
+    """Work through some columns of a table, of which they are those from `first` on."""
     tokens, rows, catalog = TokenBuilder(folder, memory_bytes), RowsBuilder(folder, memory_bytes), CatalogWriter()
-    for source in sources:
-        start = first + catalog.columns
 
-        def emit(column: int, found: TokenCounts, start: int = start) -> None:
-            chunk = ColumnChunk(start + column, found.tokens, found.counts, found.codes)
-            tokens.add(chunk)
-            rows.add(chunk)
+    def emit(column: int, found: TokenCounts) -> None:
+        chunk = ColumnChunk(first + column, found.tokens, found.counts, found.codes)
+        tokens.add(chunk)
+        rows.add(chunk)
 
-        catalog.add_table(source.record, source.feed(emit))
-        tick()
+    catalog.add_table(table.record, table.feed(emit))
     path = folder / (records.NAME + SUFFIX)
     with PackWriter(path, records.NAME, records.VERSION, "") as pack:
         catalog.write(pack, [0] * catalog.columns)
     return Fed(tokens.spilled(), rows.spilled(), path)
 
 
-def join_catalogs(catalogs: Iterable[CatalogReader]) -> CatalogWriter:
-    """The catalog of a segment from those of its columns, in order; the columns of one table may be in several."""
+def join_records(parts: Sequence[CatalogReader]) -> CatalogWriter:
+    """The catalog of a table from those of its columns, in order."""
     joined = CatalogWriter()
-    held: tuple[TableRecord, list[ColumnRecord]] | None = None
-    for catalog in catalogs:
-        for number in range(catalog.tables.num_rows):
-            record, columns = catalog.table(number), catalog.columns_of(number)
-            if held and held[0].table == record.table:
-                held[1].extend(columns)
-                continue
-            if held:
-                joined.add_table(*held)
-            held = record, columns
-    if held:
-        joined.add_table(*held)
+    joined.add_table(parts[0].table(0), [column for part in parts for column in part.columns_of(0)])
     return joined
 
 
-def feed_big(task: Task) -> Any:
-    """The stage `feed` over some columns of a table that is staged in slices."""
-    table = slices_of(task["entry"], f"{task['shared']}/{SLICES}", range(task["first"], task["last"]))
-    return _feed(task, [table], lambda: None)
-
-
-def feed_merged(task: Task) -> Any:
-    """The stage `feed` over some tables of segments that are merged."""
-    tables = tables_to_merge(task["index"], task["merge"])[task["start"] : task["stop"]]
-    ticks = Ticks(open_store(task["shared"]), f"{task['number']}-{task['start']}")
-    return _feed(task, merged_tables(task["index"], tables), ticks)
-
-
 @target_failures
-def _feed(task: Task, sources: Iterable[TableSource], tick: Callable[[], object]) -> Any:
+def feed(task: Task) -> Any:
+    """The stage `feed` over some columns of the table."""
+    columns = range(task["first"], task["last"])
+    table = slices_of(task["table"], f"{task['shared']}/{SLICES}", columns)
     with _staging(task) as (_, place):
-        fed = feed_columns(sources, task["first"], place.folder, task["memory_bytes"], tick)
+        fed = feed_columns(table, columns.start, place.folder, task["memory_bytes"])
         return {
             "entries": [place.name(path) for path in fed.entries],
             "chunks": [{"file": place.name(spill.path), "columns": spill.columns} for spill in fed.chunks],
-            "catalog": place.name(fed.catalog),
+            "records": place.name(fed.records),
         }
 
 
@@ -139,8 +109,8 @@ def write_dictionary(task: Task) -> Any:
     with _staging(task) as (store, place), tempfile.TemporaryDirectory(dir=place.scratch) as fetched:
         files = iter(store.fetch([name for bucket in task["buckets"] for name in bucket], Path(fetched)))
         buckets = [Bucket.open([next(files) for _ in bucket]) for bucket in task["buckets"]]
-        catalogs = store.fetch(task["catalogs"], Path(fetched))
-        catalog = join_catalogs(CatalogReader(Pack(path, records.NAME, records.VERSION)) for path in catalogs)
+        parts = [Pack(path, records.NAME, records.VERSION) for path in store.fetch(task["records"], Path(fetched))]
+        catalog = join_records([CatalogReader(part) for part in parts])
         writer = SegmentWriter(place.folder, task["id"])
         counts = write_buckets(writer, buckets, catalog.columns)
         distinct = np.diff(TokenArrays(writer.pack(tokens_format.NAME)).set_offsets)

@@ -102,22 +102,17 @@ def build_group(task: Task) -> Any:
 @target_failures
 def merge_group(task: Task) -> Any:
     """Write one segment from the live tables of several."""
-    return _build(task, merged_tables(task["index"], tables_to_merge(task["index"], task["merge"])))
+    index = task["index"]
+    segments = {ref.id: open_segment(index, ref) for ref in newest_manifest(index).segments}
 
+    def sources() -> Iterator[TableSource]:
+        for name in task["merge"]:
+            segment = segments[name]
+            catalog, rows = CatalogReader(segment.pack(records.NAME)), RowReader(segment)
+            for number in sorted(set(range(catalog.tables.num_rows)) - set(segment.ref.dead)):
+                yield IndexedTable(catalog, rows, number)
 
-def tables_to_merge(index: str, names: list[str]) -> list[tuple[str, int]]:
-    """The live tables of the segments with these names, as segments and numbers, in the order of a merge."""
-    refs = {ref.id: ref for ref in newest_manifest(index).segments}
-    return [(name, number) for name in names for number in sorted(set(range(refs[name].tables)) - set(refs[name].dead))]
-
-
-def merged_tables(index: str, tables: list[tuple[str, int]]) -> Iterator[TableSource]:
-    refs = {ref.id: ref for ref in newest_manifest(index).segments}
-    for name, numbers in itertools.groupby(tables, key=lambda table: table[0]):
-        segment = open_segment(index, refs[name])
-        catalog, rows = CatalogReader(segment.pack(records.NAME)), RowReader(segment)
-        for _, number in numbers:
-            yield IndexedTable(catalog, rows, number)
+    return _build(task, sources())
 
 
 def _build(task: Task, sources: Iterator[TableSource]) -> Any:

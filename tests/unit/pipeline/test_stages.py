@@ -23,7 +23,7 @@ from dovetail.indexes.tokens.query import TokenReader
 from dovetail.normalise.hashing import hash_tokens
 from dovetail.pipeline.divided import chains, cut_evenly, worth_dividing
 from dovetail.pipeline.sources import RawTable, total_evidence
-from dovetail.pipeline.stages import feed_columns, join_catalogs
+from dovetail.pipeline.stages import feed_columns, join_records
 
 Entry = tuple[str, int, int]  # token, column, rows
 
@@ -99,9 +99,7 @@ class TestFeed:
     def test_entries_chunks_and_records_of_some_columns(self, tmp_path):
         price = [counted("1.50", "2", None), counted("1.5", "NA")]
         city = [counted("Zürich", " zürich ", "Bern"), counted("Bern", "")]
-        ticks: list[int] = []
-        fed = feed_columns([table_of({"price": price, "city": city}, 5)], 7, tmp_path, 1 << 20, lambda: ticks.append(1))
-        assert ticks == [1]
+        fed = feed_columns(table_of({"price": price, "city": city}, 5), 7, tmp_path, 1 << 20)
         spills = [Records(path) for path in fed.entries]
         found = sorted(entry for number in range(BUCKETS) for entry in rows_of(entries_of(spills, number)))
         assert found == [
@@ -113,7 +111,7 @@ class TestFeed:
         chunks = [[part.to_pylist() for part in Records(spill.path)[number]] for number in range(4)]
         assert chunks[0] == [["1.5", "2"], [0, 1, -1]]
         assert chunks[3] == [["bern"], [0, -1]]
-        catalog = CatalogReader(Pack(fed.catalog, records.NAME, records.VERSION))
+        catalog = CatalogReader(Pack(fed.records, records.NAME, records.VERSION))
         assert [(one.column, one.type.kind, one.nulls) for one in catalog.columns_of(0)] == [
             ("price", "real", 2), ("city", "text", 1),
         ]  # fmt: skip
@@ -124,7 +122,7 @@ class TestFeed:
         for number, memory in enumerate((1 << 20, 1)):
             folder = tmp_path / str(number)
             folder.mkdir()
-            fed = feed_columns([table], 0, folder, memory, lambda: None)
+            fed = feed_columns(table, 0, folder, memory)
             spills = [Records(path) for path in fed.entries]
             assert len(spills) == (1, 4)[number]
             contents.append([rows_of(entries_of(spills, bucket)) for bucket in range(BUCKETS)])
@@ -139,9 +137,9 @@ class TestFeed:
         for number, columns in enumerate(parts):
             folder = tmp_path / str(number)
             folder.mkdir()
-            fed = feed_columns([table_of(columns, 1)], 2 * number, folder, 1 << 20, lambda: None)
-            catalogs.append(CatalogReader(Pack(fed.catalog, records.NAME, records.VERSION)))
-        joined = join_catalogs(catalogs)
+            fed = feed_columns(table_of(columns, 1), 2 * number, folder, 1 << 20)
+            catalogs.append(CatalogReader(Pack(fed.records, records.NAME, records.VERSION)))
+        joined = join_records(catalogs)
         assert joined.widths == [3]
         assert joined.counts() == {"tables": 1, "columns": 3, "rows": 1, "bytes": 10}
 
