@@ -8,6 +8,8 @@ OLDEST := .venv/oldest-spark
 MOTO := .venv/moto
 # A browser, for the pages; from the packages of Debian.
 CHROMIUM := /usr/bin/chromium
+# A database server, for the same.
+POSTGRES := /usr/lib/postgresql
 
 .DEFAULT_GOAL := help
 
@@ -29,7 +31,7 @@ demo: $(READY) ## index the bundled sample lake and show what is in it
 test: $(READY) lint types ## lint, types and all tests that need nothing but Python
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready $(CHROMIUM) ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark, a browser
+test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready $(CHROMIUM) $(POSTGRES) ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark, PostgreSQL, a browser
 	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server DOVETAIL_PICTURES=docs/images $(BIN)/python -m pytest -m full
 
 $(OLDEST)/ready: $(READY)
@@ -46,6 +48,10 @@ $(MOTO)/ready: $(READY)
 $(CHROMIUM):
 	@echo "Installing Chromium (once) ..."
 	@apt-get update -qq && apt-get install -y -qq chromium
+
+$(POSTGRES):
+	@echo "Installing PostgreSQL (once) ..."
+	@apt-get update -qq && apt-get install -y -qq postgresql
 
 lint: $(READY) ## style, with ruff
 	@$(BIN)/ruff check src tests benchmarks examples docs

@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail._storage.segment import Segment
-from dovetail.indexes.mate.build import hashing_of
-from dovetail.indexes.mate.core import RowKeys, SuperKeyParameters
-from dovetail.indexes.mate.kernels import hash_tokens
+from dovetail.indexes.mate.build import hashing_of, mean_filled
+from dovetail.indexes.mate.core import ColumnGroups, RowKeys, SuperKeyParameters
+from dovetail.indexes.mate.kernels import fill_keys, hash_tokens
 from dovetail.indexes.mate.query import MateReader
+from dovetail.indexes.open_segment import OpenSegment
 
 Array = npt.NDArray[Any]
+_ALL = 1 << 60  # rows
 NAMES = ("bloom", "lhbf", "hash table", "simhash", "md5", "murmur")
 
 
@@ -88,6 +90,38 @@ def mark_rows(marked: Array, ids: Array, groups: Array, postings: Any, items: An
                     row |= np.int64(items.rows[at + byte]) << (8 * byte)
                 at += items.row_bytes[table]
                 marked[store.first_rows[table] + row] = True
+
+
+def xash(segment: OpenSegment, bits: int, ones: int, characters: str) -> MateReader:
+    """Super keys by XASH with so many ones."""
+    tokens = segment.tokens.arrays
+    parameters = SuperKeyParameters("xash", bits, ones, characters)
+    found = np.zeros((tokens.tokens, parameters.words), np.uint64)
+    hash_tokens(found, np.arange(tokens.tokens), hashing_of(parameters, tokens), ones)
+    return HashedReader(segment.segment, found)
+
+
+def fitted(segment: OpenSegment, bits: int) -> MateReader:
+    """The product's own super keys, made anew with so many bits."""
+    reader = MateReader(segment.segment)
+    parameters = SuperKeyParameters("fitted", bits)
+    tokens, store = reader.tokens.arrays, reader.store
+    ones = parameters.ones_of(mean_filled(reader.tokens.rows(), store))
+    size = int(np.diff(tokens.set_offsets).max())
+    ids, hashed = np.empty(size, np.uint32), np.empty((size, parameters.words), np.uint64)
+    keys = np.empty((int(store.first_rows[-1]), parameters.words), np.uint64)
+    tables = (0, len(store.first_rows) - 1)
+    fill_keys(
+        keys, tables, (0, _ALL), ones, store, ColumnGroups.of(tokens), hashing_of(parameters, tokens), ids, hashed
+    )
+    reader.arrays.parameters, reader.arrays.ones, reader._rows = parameters, ones, RowKeys(keys, ones)
+    return reader
+
+
+def frequent_characters(segment: OpenSegment) -> str:
+    content = bytes(segment.tokens.arrays.token_bytes[:20_000_000]).decode("utf-8", "ignore")
+    points, counts = np.unique(np.frombuffer(content.encode("utf-32-le"), np.uint32), return_counts=True)
+    return "".join(map(chr, points[np.argsort(-counts, kind="stable")][:512]))
 
 
 def bits_of(name: str, reader: MateReader, bits: int) -> Array:

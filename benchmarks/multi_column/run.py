@@ -1,39 +1,38 @@
-"""Tables that join on several columns together: the filter, where to start, and whole searches beside SCR and MCR.
+"""Tables that join on several columns together: where to start, and whole searches beside SCR and MCR.
 
     python benchmarks/multi_column/run.py --index DIR [--queries 20] [--report FILE]
 
 Queries are keys of 2 to 10 columns of the index's own tables, the table being no hit of itself; the largest segment is
-asked. Every hash goes through the same engine, every rule for the start and every baseline answers the same queries,
-and all answers are compared.
+asked. Every rule for the start and every baseline answers the same queries, and all answers are compared. The filters:
+`super_keys.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hashes import NAMES, HashedReader, MaskedReader, bits_of, mark_rows
+from hashes import MaskedReader, frequent_characters, mark_rows
 from queries import Question, draw
 from strings import Strings
 
 from dovetail._storage.directory import open_snapshot
 from dovetail._types import Array
-from dovetail.indexes.mate.build import hashing_of, mean_filled
-from dovetail.indexes.mate.core import ColumnGroups, Hashing, RowKeys, SuperKeyParameters, alpha
-from dovetail.indexes.mate.kernels import fill_keys, hash_tokens
-from dovetail.indexes.mate.query import KeyMatches, MateReader, cheapest_cover, column_items
+from dovetail.indexes.mate.core import Hashing, SuperKeyParameters, alpha
+from dovetail.indexes.mate.kernels import hash_tokens
+from dovetail.indexes.mate.query import KeyMatches, MateReader, cheapest_cover, column_items, fewest_values
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.normalise.hashing import as_buffers
 from dovetail.normalise.hashing import hash_tokens as hash_strings
+from dovetail.ways import choose_way
 
 WIDTHS = (2, 3, 5, 10)
 SIZES = (128, 512)
-NEVER = 1 << 60
 K = 10
 _SLOW = 0.2
 _BY_STRINGS = 6  # queries of each key size; in Python, some take minutes
@@ -46,66 +45,12 @@ def search(reader: MateReader, question: Question, choose: Callable = cheapest_c
 
 def by_fewest_values(tuples: Array, weights: Array) -> Array:
     """The paper's rule."""
-    return tuples[:, int(np.argmin([len(np.unique(tuples[:, j])) for j in range(tuples.shape[1])]))]
+    return tuples[:, fewest_values(tuples)]
 
 
 def best_column(tuples: Array, weights: Array) -> Array:
     """The paper's oracle."""
     return tuples[:, int(np.argmin(column_items(tuples, weights)))]
-
-
-def readers(segment: OpenSegment, bits: int, characters: str) -> Iterator[tuple[str, MateReader]]:
-    """Every hash at a number of bits: XASH, that of the product, and the others."""
-    own = MateReader(segment.segment)
-    tokens = own.tokens.arrays
-    parameters = SuperKeyParameters("xash", bits, alpha(bits, tokens.tokens), characters)
-    found = np.zeros((tokens.tokens, parameters.words), np.uint64)
-    hash_tokens(found, np.arange(tokens.tokens), hashing_of(parameters, tokens), parameters.ones)
-    yield "xash", HashedReader(segment.segment, found)
-    yield "fitted", fitted(segment, bits)
-    for name in NAMES:
-        if bits == 128 or name not in ("md5", "murmur"):
-            yield name, HashedReader(segment.segment, bits_of(name, own, bits))
-
-
-def fitted(segment: OpenSegment, bits: int) -> MateReader:
-    """The index's own keys, at other bits made anew."""
-
-    reader = MateReader(segment.segment)
-    parameters = SuperKeyParameters("fitted", bits)
-    tokens, store = reader.tokens.arrays, reader.store
-    ones = parameters.ones_of(mean_filled(reader.tokens.rows(), store))
-    size = int(np.diff(tokens.set_offsets).max())
-    ids, hashed = np.empty(size, np.uint32), np.empty((size, parameters.words), np.uint64)
-    keys = np.empty((int(store.first_rows[-1]), parameters.words), np.uint64)
-    tables = (0, len(store.first_rows) - 1)
-    fill_keys(
-        keys, tables, (0, NEVER), ones, store, ColumnGroups.of(tokens), hashing_of(parameters, tokens), ids, hashed
-    )
-    reader.arrays.parameters, reader.arrays.ones, reader._rows = parameters, ones, RowKeys(keys, ones)
-    return reader
-
-
-def precision(segment: OpenSegment, questions: list[Question]) -> list[str]:
-    """TP / (TP + FP) of the row filter by key size, and by the width of the query's table, averaged over queries."""
-    characters = frequent_characters(segment)
-    by_width = " | ".join(f"{w} columns" for w in WIDTHS)
-    lines = [f"| bits | hash | {by_width} | all | narrow tables | wide tables | false positives |"]
-    lines.append("|---" * (len(WIDTHS) + 6) + "|")
-    width = np.diff(segment.mate.store.first_columns)
-    middle = float(np.median([width[q.table] for q in questions]))
-    for bits in SIZES:
-        for name, reader in readers(segment, bits, characters):
-            works = [search(reader, q, many=NEVER).work for q in questions]
-            # A query that lets nothing through, where nothing matches, has filtered perfectly.
-            shares = np.array([w.matched / w.passed if w.passed else 1.0 for w in works])
-            met = np.array([w.checked > 0 for w in works])
-            parts = [met & np.array([q.width == w for q in questions]) for w in WIDTHS]
-            wide = np.array([width[q.table] > middle for q in questions])
-            cells = [shares[part].mean() if part.any() else np.nan for part in (*parts, met, met & ~wide, met & wide)]
-            wrong = sum(w.passed - w.matched for w in works)
-            lines.append(f"| {bits} | {name} | " + " | ".join(f"{c:.3f}" for c in cells) + f" | {wrong:,} |")
-    return lines
 
 
 def scripts(segment: OpenSegment, seed: int) -> list[str]:
@@ -153,12 +98,6 @@ def let_through(hashed: Array, random: np.random.Generator) -> float:
     return float((~(keys & ~super_keys).any(axis=1))[lacking].mean())
 
 
-def frequent_characters(segment: OpenSegment) -> str:
-    content = bytes(segment.tokens.arrays.token_bytes[:20_000_000]).decode("utf-8", "ignore")
-    points, counts = np.unique(np.frombuffer(content.encode("utf-32-le"), np.uint32), return_counts=True)
-    return "".join(map(chr, points[np.argsort(-counts, kind="stable")][:512]))
-
-
 def starts(segment: OpenSegment, questions: list[Question]) -> list[str]:
     """Posting items of the values that a search starts from, in all and as a share of the best column's."""
     rules: dict[str, Callable[[Question], Callable[[Array, Array], Array]]] = {
@@ -204,15 +143,13 @@ def against_integers(segment: OpenSegment, questions: list[Question]) -> list[st
     times: dict[str, list[float]] = {"ours": [], "scr": [], "mcr": []}
 
     def scr(question: Question) -> KeyMatches:
-        masked.let(everything)
-        return search(masked, question, by_fewest_values)
+        return search(ours, question, way=choose_way("keys", "mate", {"super_keys": "off"}))
 
     def mcr(question: Question) -> KeyMatches:
         masked.let(rows_with_all(masked, question))
         return search(masked, question, by_fewest_values)
 
     gave_up = 0
-    everything = np.ones(int(ours.store.first_rows[-1]), bool)
     for question in questions:
         answers, cut = [], []
         for name, ask in (("ours", lambda q: search(ours, q)), ("scr", scr), ("mcr", mcr)):
@@ -325,7 +262,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--index", type=Path, required=True)
     parser.add_argument("--queries", type=int, default=20, help="of each key size")
-    parser.add_argument("--checks", type=int, default=300_000, help="of tuples against rows in a query for filters")
     parser.add_argument("--cells", type=int, default=3_000_000, help="of tables held as strings")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--report", type=Path)
@@ -335,15 +271,11 @@ def main() -> None:
     questions = [q for width in WIDTHS for q in draw(segment, width, arguments.queries, arguments.seed)]
     works = [search(segment.mate, q).work for q in questions]
     questions = [q for q, work in zip(questions, works, strict=True) if not work.cut]
-    # Hashes that let everything through would verify the others for hours.
-    small = [q for q in questions if search(segment.mate, q, many=NEVER).work.checked <= arguments.checks]
     sections: list[Callable[[], list[str]]] = [
         lambda: ["## Tables that join on several columns together"],
         lambda: [f"{len(segment.names):,} tables, {segment.segment.counts['rows']:,} rows. {sizes(segments)}"],
         lambda: [f"{len(questions)} queries; {sum(work.cut > 0 for work in works)} more gave up on an exact answer."],
         lambda: starts(segment, questions),
-        lambda: [f"Filters, in the {len(small)} queries with at most {arguments.checks:,} tuples held against rows:"],
-        lambda: precision(segment, small),
         lambda: [ten_thousand(segment, arguments.seed)],
         lambda: against_integers(segment, questions),
         lambda: scripts(segment, arguments.seed),

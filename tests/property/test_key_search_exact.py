@@ -87,6 +87,7 @@ def test_equals_brute_force_and_the_join_keeps_the_promise(
     hits = lake.search(data, on=on, k=k, copies=True)
     assert hits.exact
     assert answers(hits) == truth[:k]
+    assert answers(lake.search(data, on=on, k=k, copies=True, way="mate", settings={"start": on[-1]})) == truth[:k]
     contained = [hit for hit in truth if Fraction(hit[2], len(mine)) >= Fraction(share)]
     assert answers(lake.search(data, on=on, threshold=share, copies=True)) == contained
     assert answers(lake.search(data, on=on, min_overlap=2, copies=True)) == [hit for hit in truth if hit[2] >= 2][:10]

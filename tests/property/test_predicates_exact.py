@@ -11,8 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dovetail._deadline import Deadline
 from dovetail.join.best_predicate.coding import Coded, CodedTable, code_tables
 from dovetail.join.best_predicate.groups import TwoCoded
+from dovetail.join.best_predicate.many import ManyCoded
 from dovetail.join.best_predicate.scores import PREFERENCES, Preference, preference_of
 from dovetail.join.best_predicate.search import Search, best_predicates
 from dovetail.tables.input_table import open_table
@@ -119,7 +121,7 @@ def answer(best, codes: Coded):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(tables([(1, 1), (2, 2), (3, 2), (1, 4), (3, 3)], 7), st.sampled_from([1, 2, 100]))
 def test_two_tables(given_tables, k):
     codes = coded(given_tables)
@@ -131,7 +133,7 @@ def test_two_tables(given_tables, k):
             assert answer(best, codes) == wanted, (name, closed, bounded)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @example(
     [
         {"a": ["v", "u"], "b": ["u", "v"]},
@@ -149,8 +151,18 @@ def test_three_tables(given_tables, k):
         assert answer(best, codes) == ranked(name, given_tables)[:k], name
 
 
+@settings(max_examples=20)
+@given(tables([(1, 1, 1, 1), (1, 2, 1, 1), (2, 1, 1, 1)], 3), st.sampled_from([1, 3, 100]))
+def test_four_tables(given_tables, k):
+    codes = coded(given_tables)
+    for name, preference in PREFERENCES.items():
+        best = best_predicates(codes, preference, k, 60)
+        assert best.complete
+        assert answer(best, codes) == ranked(name, given_tables)[:k], name
+
+
 @settings(max_examples=30)
-@given(tables([(2, 2), (3, 2)], 7), st.sampled_from([1, 3]))
+@given(tables([(2, 2), (3, 2), (1, 2, 1), (2, 1, 1)], 5), st.sampled_from([1, 3]))
 def test_a_preference_of_ones_own(given_tables, k):
     """Without a bound nothing is ruled out; with one, the answer is the same."""
 
@@ -181,6 +193,31 @@ def test_no_extension_beats_the_bound(given_tables):
                 assert preference.best_rank(counted[one]) <= preference.rank(counted[other])
 
 
+@settings(max_examples=40)
+@given(tables([(1, 1, 1), (1, 2, 1), (2, 1, 1)], 4))
+def test_no_extension_beats_the_bound_of_several_tables(given_tables):
+    """Neither the bound of what is connected so far, nor that of a pair which is not counted yet."""
+    many = ManyCoded(coded(given_tables), Deadline(60))
+    counted = {}
+    for size in (1, 2, 3):
+        for predicate in itertools.combinations(many.single, size):
+            if connects(predicate, len(set().union({0}, *((x, y) for x, _, y, _ in predicate)))):
+                joined = many.joined(predicate)
+                if joined:
+                    counted[predicate] = joined
+    for preference in PREFERENCES.values():
+        for one, other in itertools.product(counted, counted):
+            if set(one) <= set(other) and counted[other].connected:
+                assert preference.best_rank(counted[one]) <= preference.rank(counted[other])
+                kept = many.promising(
+                    [pair for pair in other if pair not in one], counted[one],
+                    lambda limit, preference=preference, other=other: (
+                        preference.best_rank(limit) > preference.rank(counted[other])
+                    ),
+                )  # fmt: skip
+                assert len(kept) == len(set(other) - set(one))
+
+
 @pytest.mark.parametrize("preference", PREFERENCES.values(), ids=lambda each: each.name)
 def test_huge_groups_are_counted(preference):
     """A flag on both sides: 10 to the 11 joined rows."""
@@ -191,6 +228,17 @@ def test_huge_groups_are_counted(preference):
     assert best.complete
     assert best.predicates[0].joined.rows == 2 * (rows // 2) ** 2
     assert best.predicates[0].joined.matched == (rows, rows)
+
+
+def test_huge_groups_of_several_tables_are_counted():
+    """Flags in four tables: 2 times 50,000 to the 4 joined rows, more than 63 bits hold."""
+    rows = 100_000
+    flags = np.arange(rows, dtype=np.int32) % 2
+    codes = Coded(tuple(CodedTable(rows, (0,), flags[None]) for _ in range(4)), 2)
+    best = best_predicates(codes, PREFERENCES["coverage"], 1, 60)
+    assert best.complete
+    assert best.predicates[0].joined.rows == 2 * (rows // 2) ** 4
+    assert best.predicates[0].joined.matched == (rows,) * 4
 
 
 def test_when_the_time_is_over_the_best_so_far_is_given():

@@ -19,7 +19,9 @@ from dovetail.embedders.calibration import COSINE, calibration_of
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
 from dovetail.indexes.pexeso.build import cluster
+from dovetail.indexes.pexeso.column_clusters import CLUSTERINGS
 from dovetail.indexes.pexeso.core import texts_among
+from dovetail.indexes.pexeso.partitions import Partitions
 from dovetail.indexes.pexeso.query import Clusters, lists_of
 from dovetail.tables.input_table import open_table
 from support.contents import contents_of
@@ -45,8 +47,9 @@ queries = st.lists(st.sampled_from([*VALUES, "Berlin ", "nwe york", "never seen"
 
 
 @pytest.fixture(autouse=True)
-def letters(monkeypatch):
+def letters(monkeypatch, tmp_path):
     monkeypatch.setitem(EMBEDDERS, "letters", Letters)
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
 
 
 def write_lake(folder: Path, tables: list[list[str]]) -> Path:
@@ -133,7 +136,8 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, sim
     everything = lake.search(query, by="semantic", min_similarity=similarity, threshold=share, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
     asked = {"by": "semantic", "min_similarity": similarity, "threshold": share, "copies": True}
-    for settings_of_it in ({}, {"pivots": 2, "levels": 3}):
+    on_disk = [{"partitions": 2}] if len(lake.segments) == 1 else []  # files of each segment take their time
+    for settings_of_it in ({}, {"pivots": 2, "levels": 3}, *on_disk):
         published = lake.search(query, way="pexeso", settings=settings_of_it, **asked)
         assert published == everything
     best = lake.search(query, by="semantic", min_similarity=similarity, k=k, copies=True)
@@ -189,9 +193,11 @@ def test_dense_vectors_near_the_threshold(seed, radius, size):
 @given(
     seed=st.integers(0, 10_000), radius=st.sampled_from([0.05, 0.3, 0.8, 1.2, 1.9]), size=st.integers(0, 300),
     least=st.integers(1, 12), pivots=st.sampled_from([0, 1, 3]), levels=st.sampled_from([0, 1, 4]),
-    sparse=st.booleans(),
+    sparse=st.booleans(), partitions=st.sampled_from([0, 1, 3]), clustering=st.sampled_from(list(CLUSTERINGS)),
 )  # fmt: skip
-def test_block_and_verify_rules_out_only_what_is_not_joinable(seed, radius, size, least, pivots, levels, sparse):
+def test_block_and_verify_rules_out_only_what_is_not_joinable(
+    seed, radius, size, least, pivots, levels, sparse, partitions, clustering
+):
     generator = np.random.default_rng(seed)
     vectors = generator.normal(size=(size + 9, 32)) * (generator.random((size + 9, 32)) < (0.3 if sparse else 1.0))
     vectors[~vectors.any(axis=1), 0] = 1.0
@@ -203,7 +209,11 @@ def test_block_and_verify_rules_out_only_what_is_not_joinable(seed, radius, size
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in held])])
     allowed, matched = generator.random(columns) < 0.8, generator.integers(0, 3, columns)
     stored = as_sparse(vectors) if sparse else vectors
-    grid = ColumnGrid(stored, 32, (offsets, np.concatenate(held)), radius, pivots, levels)
+    if partitions:
+        texts = HeldTexts(stored, held, columns, f"{seed}-{radius}-{size}-{sparse}")
+        grid = Partitions(texts, partitions, clustering, pivots, levels)
+    else:
+        grid = ColumnGrid.of(stored, 32, (offsets, np.concatenate(held)), radius, pivots, levels)
     found, computed = grid.joinable(queries, weights, radius, least, matched, allowed)
 
     def rows(radius: float) -> list[int]:
@@ -215,7 +225,24 @@ def test_block_and_verify_rules_out_only_what_is_not_joinable(seed, radius, size
     possible = allowed & (np.array(rows(np.sqrt(radius**2 + 1e-3))) + matched >= least)
     assert np.all(certain <= found)
     assert np.all(found <= possible)
-    assert computed <= len(queries) * len(vectors)
+    assert computed <= len(queries) * len(vectors) * max(partitions, 1)
+
+
+class HeldTexts:
+    """Texts of no segment, for partitions."""
+
+    dimension = 32
+
+    def __init__(self, vectors, held, columns, address) -> None:
+        self._vectors, self._held, self.columns, self.address = vectors, held, columns, address
+        self.texts = len(held)
+
+    def vectors_of(self, places):
+        return self._vectors.take(places) if isinstance(self._vectors, Sparse) else self._vectors[places]
+
+    def columns_of(self, places):
+        some = [self._held[place] for place in places]
+        return np.concatenate([[0], np.cumsum([len(one) for one in some])]), np.concatenate(some)
 
 
 def as_sparse(vectors) -> Sparse:

@@ -1,9 +1,10 @@
-"""Files of object stores that this machine keeps a copy of: bounded, the least recently used go first.
+"""Files that this machine keeps for later, bounded, the least recently used go first: copies of those of object stores,
+and what can be made again from an index.
 
     $DOVETAIL_CACHE, by default $XDG_CACHE_HOME/dovetail/files      a folder for each address, names as in the store
 
-What is cached never changes in its store, and is checked when it is fetched. A copy that is removed while a process has
-it mapped stays there for that process.
+What is cached never changes where it comes from, and is checked when it is fetched or made. A copy that is removed
+while a process has it mapped stays there for that process.
 """
 
 from __future__ import annotations

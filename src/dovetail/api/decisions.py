@@ -15,9 +15,12 @@ from dovetail.tables.input_table import lake_table
 
 
 def decide(
-    index: Address, segments: Sequence[OpenSegment], left: str, right: str, on: Names, verdict: str, note: str
-) -> Decision:
-    """Keep a decision about columns that both tables have."""
+    index: Address, segments: Sequence[OpenSegment], left: str, right: str, on: Names, verdict: str, note: str,
+    values: Sequence[str] = (),
+) -> Decision:  # fmt: skip
+    """Keep a decision about columns that both tables have, or about values of columns."""
+    if values:
+        return keep_decision(index, _about_values(segments, left, right, on, verdict, note, values))
     mine, theirs = (lake_table(*find_table(segments, name, "The index has no table")) for name in (left, right))
     pairs = column_pairs(on, mine.names, theirs.names)
     for one, other in pairs:
@@ -27,13 +30,28 @@ def decide(
     return keep_decision(index, _decision(left, right, pairs, verdict, note))
 
 
-def forget(index: Address, left: str, right: str, on: Names) -> Decision:
+def _about_values(
+    segments: Sequence[OpenSegment], left: str, right: str, on: Names, verdict: str, note: str, values: Sequence[str]
+) -> Decision:
+    """About values of two tables, of which one may be a file, whose name and columns are taken as they are written."""
+    known = dict(_columns_of(segments, {left, right}))
+    if not known:
+        find_table(segments, right, "The index has no table")  # raises
+    pairs = column_pairs(on, list(known.get(left, ())), list(known.get(right, ())))
+    decision = replace(_decision(left, right, pairs, verdict, note), values=tuple(values))
+    missing = [name for name in _missing(known, decision) if name not in (left, right)]
+    if missing:
+        raise UnknownName(f"The index has no column {missing[0]}.")
+    return decision
+
+
+def forget(index: Address, left: str, right: str, on: Names, values: Sequence[str] = ()) -> Decision:
     """Forget a decision. Its tables need not exist any more, so names are compared with those of the decisions."""
     between = Decisions(read_decisions(index)).between(left, right)
-    kept = [*between.accepted, *between.rejected]
+    kept = between.about_values if values else [*between.accepted, *between.rejected]
     mine = [name for each in kept for name in each.left_columns]
     theirs = [name for each in kept for name in each.right_columns]
-    asked = _decision(left, right, column_pairs(on, mine, theirs), NEVER)
+    asked = replace(_decision(left, right, column_pairs(on, mine, theirs), NEVER), values=tuple(values))
     found = forget_decision(index, asked)
     if found is None:
         raise UnknownName(f"Nothing was decided about {asked.columns}.")

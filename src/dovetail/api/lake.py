@@ -20,7 +20,7 @@ from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot, newest_generation, open_snapshot
 from dovetail.api.decisions import decide, forget, listed
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
-from dovetail.catalog.decisions import Decision, Decisions, read_decisions
+from dovetail.catalog.decisions import Decision, Decisions, column_decisions, decisions_digest, read_decisions
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
@@ -30,7 +30,7 @@ from dovetail.normalise import ColumnType, normalise_value
 from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
-from dovetail.tables.column_names import Names, paired
+from dovetail.tables.column_names import Names, Pair, paired
 from dovetail.tables.input_table import lake_table, only_column, open_table
 from dovetail.ways import AUTO, choose_way
 
@@ -76,6 +76,11 @@ class Lake:
     @property
     def generation(self) -> int:
         return self._snapshot.manifest.generation
+
+    @property
+    def state(self) -> str:
+        """What answers depend on besides the question: the generation, and what people have decided so far."""
+        return f"{self.generation}:{decisions_digest(self._snapshot.store)}"
 
     def newest(self) -> Lake:
         """This lake, or the newest generation of its index if there has been another one since."""
@@ -140,8 +145,8 @@ class Lake:
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
 
-        `way` is the algorithm for one column of equal or of similar values, with its `settings`
-        (docs/reference/settings.md); the answer is the same.
+        `way` is the algorithm for equal values, of one column or several, or for similar values of one, with its
+        `settings` (docs/reference/settings.md); the answer is the same.
         """
         from dovetail.search.planner import search
 
@@ -276,7 +281,7 @@ class Lake:
         )  # fmt: skip
         if isinstance(table, Hit):
             if request.on is None and by is None and prefer is None:
-                return join_hit(self.segments, table, data, request)
+                return join_hit(self.segments, table, data, request, decisions=self._decided)
             table = table.table
         return join_with_lake(self.segments, data, table, request, self._decided)
 
@@ -316,21 +321,26 @@ class Lake:
         between = [decisions.between(one.id, other.id) for one, other in itertools.combinations(opened, 2)]
         return named_predicates(opened, prefer, k, seconds, between)
 
-    def decide(self, left: str, right: str, on: Names, verdict: str, note: str = "") -> Decision:
+    def decide(
+        self, left: str, right: str, on: Names, verdict: str, note: str = "", *, values: Pair | None = None
+    ) -> Decision:
         """Keep with the index that columns of two of its tables join (`"joins"`) or never do (`"never"`).
 
         `on` names the columns as in `lake.join`. A decision replaces an earlier one about the same columns. Later
         searches, joins, keys and paths follow it, and say so.
+
+        With `values`, a value of the left column and one of the right, the decision is about these alone: later joins
+        on the two columns pair them, or never do. Then the tables may also be files, by their names.
         """
-        return decide(self._snapshot.store, self.segments, left, right, on, verdict, note)
+        return decide(self._snapshot.store, self.segments, left, right, on, verdict, note, values or ())
 
     def decisions(self) -> Rows[Decision]:
         """What was decided, the latest first; each says which of its tables and columns the index no longer has."""
         return listed(self._snapshot.store, self.segments)
 
-    def forget(self, left: str, right: str, on: Names) -> Decision:
-        """Forget what was decided about these columns, whether the index still has them or not. Returns it."""
-        return forget(self._snapshot.store, left, right, on)
+    def forget(self, left: str, right: str, on: Names, *, values: Pair | None = None) -> Decision:
+        """Forget what was decided about these columns or values, whether the index still has them. Returns it."""
+        return forget(self._snapshot.store, left, right, on, values or ())
 
     def _search_columns(self) -> SearchColumns:
         """The columns of the lake as search sees them, made once."""
@@ -365,7 +375,7 @@ class Lake:
     def _join_hit(self, hit: Hit, data: Any, how: str, first: int | None = None) -> JoinResult:
         from dovetail.join.hits import join_hit
 
-        return join_hit(self.segments, hit, data, JoinRequest(how=how), first)
+        return join_hit(self.segments, hit, data, JoinRequest(how=how), first, self._decided)
 
     def inds(
         self,
@@ -401,7 +411,7 @@ class Lake:
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
         chosen = choose_way("inds", way, settings)
-        decisions = read_decisions(self._snapshot.store)
+        decisions = column_decisions(self._snapshot.store)
         request = spark_request(spark, master, conf)
         if chosen.name == "signatures" and (nary > 1 or request is not None):
             raise InputError("The way 'signatures' is for one column, in this process; drop `nary`, `spark`, `master`.")
@@ -466,11 +476,26 @@ class Lake:
             found = with_foreign_keys(self._columns, found, decided.judge_keys(kept.foreign_keys))
         return CandidateKeys(self._columns, found, tables)
 
-    def graph(self, min_score: float | None = None, *, progress: Progress | None = None) -> JoinGraph:
-        """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths."""
-        from dovetail.graph.join_graph import join_graph
+    def graph(
+        self, min_score: float | None = None, *, edges: str = "keys", progress: Progress | None = None
+    ) -> JoinGraph:
+        """The join graph: tables, and the likely foreign keys between them; with components, hubs and paths.
 
-        return join_graph(self.foreign_keys(min_score, progress=progress))
+        With `edges="inds"`, the edges are the best 20,000 inclusion dependencies that `lake.inds()` finds.
+        """
+        from dovetail.graph.dependency_graph import dependency_graph
+        from dovetail.graph.inclusion_dependencies import InclusionDependencies
+        from dovetail.graph.join_graph import EDGES, join_graph
+
+        if edges not in EDGES:
+            raise InputError(f"`edges` is {edges!r}; it must be one of {', '.join(EDGES)}.")
+        if edges == "keys":
+            return join_graph(self.foreign_keys(min_score, progress=progress))
+        if min_score is not None:
+            raise InputError("`min_score` is the score of a foreign key; drop it or `edges`.")
+        found = self.inds(progress=progress)
+        assert isinstance(found, InclusionDependencies)
+        return dependency_graph(found, [line.table for line in self.tables() if not line.error])
 
     def paths(
         self,
@@ -508,7 +533,7 @@ class Lake:
     def _decided_columns(self) -> DecidedColumns:
         from dovetail.graph.decided import DecidedColumns
 
-        return DecidedColumns(self._columns, read_decisions(self._snapshot.store))
+        return DecidedColumns(self._columns, column_decisions(self._snapshot.store))
 
     def _keys(self, progress: Progress | None, spark: SparkRequest | None) -> LakeKeys:
         from dovetail.graph.lake_keys import lake_keys

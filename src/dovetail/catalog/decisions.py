@@ -1,4 +1,4 @@
-"""What a person decided about columns of two tables: these join, or these never do.
+"""What a person decided about columns of two tables, or about a pair of their values: these join, or never do.
 
 Decisions belong to the index, not to one of its generations: they name tables and columns by their names, so that they
 outlive updates, compaction, and even the tables. One sealed file holds all of them, and is replaced as a whole under a
@@ -11,6 +11,7 @@ lock of its own: a decision does not wait for an index that is being built.
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,11 +40,14 @@ class Decision:
     verdict: str
     note: str = ""
     decided: str = ""  # when: UTC, ISO 8601
+    values: tuple[str, ...] = ()  # a value of the left column and one of the right; none: it is about the columns
     missing: tuple[str, ...] = field(default=(), compare=False)  # tables and columns that the index does not have
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise InputError(f"`verdict` is {self.verdict!r}; it must be one of {', '.join(VERDICTS)}.")
+        if self.values and (len(self.values) != 2 or len(self.left_columns) != 1):
+            raise InputError("A decision about values is about one of each of two columns.")
 
     @property
     def pairs(self) -> _Pairs:
@@ -54,19 +58,24 @@ class Decision:
         """The same decision from the other side."""
         return replace(
             self, left_table=self.right_table, left_columns=self.right_columns, right_table=self.left_table,
-            right_columns=self.left_columns,
+            right_columns=self.left_columns, values=self.values[::-1],
         )  # fmt: skip
 
     @property
     def columns(self) -> str:
         """Both sides in one line."""
         sides = ((self.left_table, self.left_columns), (self.right_table, self.right_columns))
-        return " = ".join(f"{table} ({', '.join(columns)})" for table, columns in sides)
+        return " = ".join(f"{table} ({', '.join(columns)})" for table, columns in sides) + self._of_values
+
+    @property
+    def _of_values(self) -> str:
+        return ": {!r} = {!r}".format(*self.values) if self.values else ""
 
     @property
     def condition(self) -> str:
-        """The columns alone: `city = town and day = date`."""
-        return " and ".join(f"{a} = {b}" for a, b in zip(self.left_columns, self.right_columns, strict=True))
+        """The columns alone, and the values if it is about them: `city = town and day = date`."""
+        columns = zip(self.left_columns, self.right_columns, strict=True)
+        return " and ".join(f"{a} = {b}" for a, b in columns) + self._of_values
 
     @property
     def sentence(self) -> str:
@@ -74,23 +83,24 @@ class Decision:
         return f"decided by you on {self.decided[:10]}" + (f" ({self.note})" if self.note else "")
 
     def is_about(self, other: Decision) -> bool:
-        """Whether both are about the same pairs of columns, from whichever side."""
-        return (other.left_table, other.right_table, other.pairs) in (
-            (each.left_table, each.right_table, each.pairs) for each in (self, self.turned)
+        """Whether both are about the same pairs of columns, or the same values of them, from whichever side."""
+        return (other.left_table, other.right_table, other.pairs, other.values) in (
+            (each.left_table, each.right_table, each.pairs, each.values) for each in (self, self.turned)
         )
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored."""
-        return {name: value for name, value in vars(self).items() if name != "missing"}
+        left_out = {"missing"} if self.values else {"missing", "values"}
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Decision:
-        names = {name: tuple(body[name]) for name in ("left_columns", "right_columns")}
+        names = {name: tuple(body.get(name, ())) for name in ("left_columns", "right_columns", "values")}
         return cls(**body | names)
 
     def to_dict(self) -> dict[str, Any]:
         names = {name: list(value) for name, value in vars(self).items() if isinstance(value, tuple)}
-        return {**vars(self), "note": self.note or None, **names}
+        return {**vars(self), "note": self.note or None, **names, "values": list(self.values) or None}
 
 
 class TableDecisions:
@@ -99,9 +109,13 @@ class TableDecisions:
     def __init__(self) -> None:
         self._joins: dict[_Pairs, Decision] = {}
         self._never: dict[_Pairs, Decision] = {}
+        self._values: dict[_Pairs, list[Decision]] = {}
 
     def add(self, decision: Decision) -> None:
-        (self._joins if decision.verdict == JOINS else self._never)[decision.pairs] = decision
+        if decision.values:
+            self._values.setdefault(decision.pairs, []).append(decision)
+        else:
+            (self._joins if decision.verdict == JOINS else self._never)[decision.pairs] = decision
 
     @property
     def accepted(self) -> list[Decision]:
@@ -112,6 +126,22 @@ class TableDecisions:
     def rejected(self) -> list[Decision]:
         """Those that say that columns never join."""
         return list(self._never.values())
+
+    def values_alone(self) -> TableDecisions:
+        """Without those about columns."""
+        found = TableDecisions()
+        for decision in self.about_values:
+            found.add(decision)
+        return found
+
+    @property
+    def about_values(self) -> list[Decision]:
+        """Those about pairs of values, whatever the columns."""
+        return [each for some in self._values.values() for each in some]
+
+    def of_values(self, mine: ColumnNames, theirs: ColumnNames) -> list[Decision]:
+        """The decisions about values of these columns, the oldest first."""
+        return self._values.get(_paired(mine, theirs), [])
 
     def accepts(self, mine: ColumnNames, theirs: ColumnNames) -> Decision | None:
         """The decision that exactly these columns join."""
@@ -142,9 +172,15 @@ class Decisions:
         """The decisions about a table, by the other table; `table` is an id, or None for what is not in the lake."""
         return {} if table is None else dict(self._by_table.get(table, {}))
 
-    def between(self, left: str | None, right: str | None) -> TableDecisions:
-        """The decisions about two tables, seen from the left one."""
-        return self.of(left).get(right or "", NO_DECISIONS)
+    def between(self, left: str | None, right: str | None, names: tuple[str, str] | None = None) -> TableDecisions:
+        """The decisions about two tables, seen from the left one.
+
+        What is not in the lake has no id, but a name: by `names`, decisions about values are found all the same.
+        """
+        found = self.of(left).get(right or "", NO_DECISIONS)
+        if names is None or names == (left, right):
+            return found
+        return self.of(names[0]).get(names[1], NO_DECISIONS).values_alone()
 
 
 def read_decisions(index: Address) -> tuple[Decision, ...]:
@@ -155,6 +191,19 @@ def read_decisions(index: Address) -> tuple[Decision, ...]:
     except FileNotFoundError:
         return ()
     return _decisions_in(written, store)
+
+
+def column_decisions(index: Address) -> tuple[Decision, ...]:
+    """Those of them that are about columns."""
+    return tuple(each for each in read_decisions(index) if not each.values)
+
+
+def decisions_digest(index: Address) -> str:
+    """Tells one set of decisions from another."""
+    try:
+        return hashlib.sha256(open_store(index).read(FILE)).hexdigest()[:16]
+    except FileNotFoundError:
+        return ""
 
 
 def _decisions_in(written: bytes, store: Store) -> tuple[Decision, ...]:
@@ -170,7 +219,7 @@ def _decisions_in(written: bytes, store: Store) -> tuple[Decision, ...]:
 
 
 def keep_decision(index: Address, decision: Decision) -> Decision:
-    """Keep a decision, in place of an earlier one about the same columns. Returns it with the time."""
+    """Keep a decision, in place of an earlier one about the same columns or values. Returns it with the time."""
     made = replace(decision, decided=_now())
     _change(index, lambda kept: [*(each for each in kept if not each.is_about(made)), made])
     return made

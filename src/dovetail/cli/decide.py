@@ -17,6 +17,7 @@ from dovetail.results import Rows
 @arguments("[LEFT RIGHT]")
 @index_option
 @click.option("--on", metavar="LEFT=RIGHT,…", help="The columns that the decision is about.")
+@click.option("--values", metavar="LEFT=RIGHT", help="Decide about these values of the two columns alone.")
 @click.option("--joins", is_flag=True, help="They join.")
 @click.option("--never", is_flag=True, help="They never join.")
 @click.option("--forget", is_flag=True, help="Forget what was decided about them.")
@@ -26,6 +27,7 @@ def decide_command(
     arguments: tuple[str, ...],
     index: str | None,
     on: str | None,
+    values: str | None,
     joins: bool,
     never: bool,
     forget: bool,
@@ -38,10 +40,13 @@ def decide_command(
     search, join, predicates, inds, keys, path and graph; columns that join come first, with probability 1. Several
     columns, separated by commas, are one decision about all of them together.
 
+    With --values, the decision is about a value of each column: joins on these columns pair them, or never do.
+
     \b
     Example:
       dovetail decide ./idx orders.csv customers.csv --on customer=id --joins
       dovetail decide ./idx orders.csv islands.csv --on number=height --never --note "heights are no numbers"
+      dovetail decide ./idx visits.csv geo/countries.csv --on country=name --values "Ivory Coast=Côte d'Ivoire" --joins
       dovetail decide ./idx
       dovetail decide ./idx orders.csv islands.csv --on number=height --forget
     """
@@ -54,16 +59,24 @@ def decide_command(
     if asked != 1:
         raise InputError("A decision needs one of --joins, --never and --forget.")
     left, right = tables
+    pair = None if values is None else _values(values)
     with stops_in_order():
         if forget:
-            decision, said = lake.forget(left, right, on), "Forgotten"
+            decision, said = lake.forget(left, right, on, values=pair), "Forgotten"
         else:
-            decision, said = lake.decide(left, right, on, NEVER if never else JOINS, note), "Kept"
+            decision, said = lake.decide(left, right, on, NEVER if never else JOINS, note, values=pair), "Kept"
     if as_json:
         print_json([decision.to_dict()])
     else:
         click.echo(f"{said}: {_sentence(decision)}.")
     return 0
+
+
+def _values(written: str) -> tuple[str, str]:
+    mine, sign, theirs = (part.strip() for part in written.partition("="))
+    if not (mine and sign and theirs):
+        raise InputError(f"--values is {written!r}; it must be of the form LEFT=RIGHT.")
+    return mine, theirs
 
 
 def _sentence(decision: Decision) -> str:

@@ -12,15 +12,19 @@ from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.graph.arrow_answer import check_suffix
 from dovetail.graph.foreign_keys import LIKELY
-from dovetail.graph.join_graph import SUFFIXES
+from dovetail.graph.join_graph import EDGES, SUFFIXES
+
+_NOUNS = {"keys": ("likely foreign key",), "inds": ("inclusion dependency", "inclusion dependencies")}
 
 
 @click.command("graph", short_help="Show which tables are connected, and write the join graph.")
 @arguments("")
 @index_option
+@click.option("--min-score", type=click.FloatRange(0, 1), help=f"The lowest score of a foreign key. Default: {LIKELY}.")
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True, help="The lowest score of an edge."
-)
+    "--edges", type=click.Choice(EDGES), default=EDGES[0], show_default=True,
+    help="Likely foreign keys, or the best inclusion dependencies.",
+)  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
     "--html", "page", type=click.Path(path_type=Path), help="Write one HTML file to explore the graph in a browser."
@@ -30,7 +34,8 @@ from dovetail.graph.join_graph import SUFFIXES
 def graph_command(
     arguments: tuple[str, ...],
     index: str | None,
-    min_score: float,
+    min_score: float | None,
+    edges: str,
     output: Path | None,
     page: Path | None,
     k: int,
@@ -53,7 +58,7 @@ def graph_command(
         check_suffix(page, (".html",))
     index, _ = split_index(index, arguments)
     with long_question() as progress:
-        graph = Lake(index).graph(min_score, progress=progress)
+        graph = Lake(index).graph(min_score, edges=edges, progress=progress)
         components, hubs = graph.components(), graph.hubs()
         for path in filter(None, (output, page)):
             graph.write(path)
@@ -62,7 +67,7 @@ def graph_command(
         return 0 if graph.edges else 1
     connected = sum(map(len, components))
     note(
-        f"{count(len(graph.tables), 'table')}, {count(len(graph.edges), 'likely foreign key')}. "
+        f"{count(len(graph.tables), 'table')}, {count(len(graph.edges), *_NOUNS[edges])}. "
         f"{count(connected, 'table is', 'tables are')} connected, in {count(len(components), 'component')}."
     )
     if hubs:

@@ -35,5 +35,5 @@ def mcp_command(arguments: tuple[str, ...], index: str | None, write: bool) -> i
     interrupted = contextlib.suppress(KeyboardInterrupt)
     with interrupted, stops_in_order(), tempfile.TemporaryDirectory(prefix="dovetail-mcp-") as kept:
         service = Service(folder, Path(kept))
-        Tools(service, Workers(service.limits), read_only=not write).server.run("stdio")
+        Tools(service, Workers(service), read_only=not write).server.run("stdio")
     return 0

@@ -11,7 +11,7 @@ import click
 from dovetail._objects import is_remote
 from dovetail._storage.marker import is_index
 from dovetail.errors import InputError
-from dovetail.settings import SETTINGS, Settings, written_value
+from dovetail.settings import SETTINGS, Setting, Settings, written_value
 from dovetail.ways import AUTO, WAYS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -91,15 +91,18 @@ def way_option(*questions: str) -> Callable[[Command], Command]:
     rows = [way for question in questions for way in WAYS[question]]
     ways = "; ".join(f"{way.name} ({way.help})" for way in rows)
     parameters = "".join(
-        f" With way={way.name}: " + "; ".join(f"{p.name} ({p.default}): {p.help}" for p in way.parameters) + "."
-        for way in rows
-        if way.parameters
+        f" With way={way.name}: " + "; ".join(map(_described, way.parameters)) + "." for way in rows if way.parameters
     )
     return click.option(
         "--set", "choices", multiple=True, metavar="NAME=VALUE",
         help=f"way=NAME takes this algorithm; the answer is the same. {AUTO} (default) takes the cheapest; {ways}."
         f"{parameters}",
     )  # fmt: skip
+
+
+def _described(parameter: Setting) -> str:
+    default = f" ({parameter.default})" if parameter.default != "" else ""
+    return f"{parameter.name}{default}: {parameter.help}"
 
 
 def way_settings(choices: Sequence[str]) -> dict[str, Any]:

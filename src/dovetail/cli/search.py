@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 import sys
 from collections.abc import Iterator
@@ -67,7 +68,7 @@ from dovetail.search.semantic.hit import SemanticHit, write_mapping
     type=click.Path(path_type=Path),
     help="With --many: write all hits to .parquet, .arrow or .feather.",
 )
-@way_option(*QUESTIONS_WITH_WAYS.values())
+@way_option(*itertools.chain(*QUESTIONS_WITH_WAYS.values()))
 @spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(
     query: str | None,
@@ -129,6 +130,7 @@ def search_command(
       dovetail search hotels.csv --on address --by semantic --index ./idx
       dovetail search countries.csv --on name --by through --index ./idx
       dovetail search sales.csv --on country --index ./idx --set way=merge_list
+      dovetail search weather.csv --on city,date --index ./idx --set way=mate --set start=city
       dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
       dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077

@@ -44,6 +44,11 @@ def require_serve() -> None:
 )
 @click.option("--upload-mb", type=click.IntRange(min=1), default=100, show_default=True, help="The largest upload.")
 @click.option("--rows", type=click.IntRange(min=1), default=5_000_000, show_default=True, help="The most joined rows.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=0, max=64),
+    help="Processes that answer questions about tables. Default: one for each core, at most 8; 0 answers in threads.",
+)
 @click.option("--seconds", type=click.FloatRange(min=1), default=60, show_default=True, help="The longest question.")
 def serve_command(
     arguments: tuple[str, ...],
@@ -55,6 +60,7 @@ def serve_command(
     keep: Path | None,
     upload_mb: int,
     rows: int,
+    workers: int | None,
     seconds: float,
 ) -> int:
     """Serve INDEX at one address: pages for people, REST with OpenAPI for programs, and MCP for assistants.
@@ -70,12 +76,13 @@ def serve_command(
     folder, _ = split_index(index, arguments)
     require_serve()
     from dovetail.serve.guard import is_loopback
-    from dovetail.serve.limits import Limits
+    from dovetail.serve.limits import Limits, processes_by_cores
     from dovetail.serve.server import Server, listen
 
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(16)
-    limits = Limits(upload_mb=upload_mb, rows=rows, seconds=seconds)
+    processes = processes_by_cores() if workers is None else workers
+    limits = Limits(upload_mb=upload_mb, rows=rows, seconds=seconds, processes=processes)
     server = Server(folder, limits, token, read_only, keep)
 
     def tell(address: str) -> None:

@@ -36,7 +36,10 @@ _GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+EDGES = ("keys", "inds")
+"""What the edges can be: likely foreign keys, or inclusion dependencies."""
 _HTML = ".html"
+_SHOWN_HUBS = 20
 _PICTURED = 5_000  # edges that a notebook shows as a picture; arbitrary, about a megabyte
 
 
@@ -54,29 +57,42 @@ class Hub:
         return dict(vars(self))
 
 
+@dataclass(frozen=True)
+class Listed:
+    """The edges of a graph with their reasons, as foreign keys are listed; their name, and what was left out."""
+
+    noun: str
+    edges: Callable[[], list[dict[str, Any]]]
+    note: str = ""
+
+
 class JoinGraph:
     """Tables by name and the edges between them."""
 
-    def __init__(self, tables: Iterable[str], edges: list[JoinEdge], keys: ForeignKeys | None = None) -> None:
+    def __init__(self, tables: Iterable[str], edges: list[JoinEdge], listed: Listed | None = None) -> None:
         self.tables = sorted(tables)
         self.edges = edges
-        self._keys = keys  # with the reasons of the edges
+        self._listed = listed
 
     def __repr__(self) -> str:
         return f"<join graph: {len(self.tables):,} tables, {len(self.edges):,} edges>"
 
     def _repr_html_(self) -> str:
         said = f"<p>{html.escape(repr(self)[1:-1])}; its largest hubs:</p>" + self.hubs()._repr_html_()
-        if self._keys is None or len(self.edges) > _PICTURED:
+        if self._listed is None or len(self.edges) > _PICTURED:
             return said
         page = html.escape(self.to_html())
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 480px; border: 1px solid #ccc"></iframe>{said}'
 
     def explorer(self) -> dict[str, Any]:
         """What a page needs to explore it: tables, components, and edges with their reasons."""
-        if self._keys is None:
+        if self._listed is None:
             raise InputError("Only the graph of a lake can be explored: its edges have reasons.")
-        return explorer_data(self._keys, self.tables, self.components())
+        hubs = self.hubs()[:_SHOWN_HUBS]
+        return explorer_data(
+            self._listed.edges(), self.tables, self.components(), [hub.to_dict() for hub in hubs], self._listed.noun,
+            self._listed.note,
+        )  # fmt: skip
 
     def to_html(self, title: str = "Join graph") -> str:
         """One HTML file to explore it in a browser, without a server: components, tables, edges with their reasons."""
@@ -167,7 +183,7 @@ def join_graph(keys: ForeignKeys) -> JoinGraph:
             )
         )
     live = {tables[int(number)] for number in columns.table_of[columns.alive]}
-    return JoinGraph(live, edges, keys)
+    return JoinGraph(live, edges, Listed("likely foreign key", keys.to_dicts))
 
 
 def _connected(pairs: Iterable[tuple[Any, Any]]) -> list[list[Any]]:

@@ -16,9 +16,10 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
+from dovetail.join.decided import ColumnNames, execute_decided
 from dovetail.join.execute import execute
 from dovetail.join.judge import CERTAIN, LIKELY
-from dovetail.join.keys import equal_keys, no_keys, transformed_keys
+from dovetail.join.keys import JoinKeys, equal_keys, no_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
@@ -95,7 +96,7 @@ class _Join:
             options = [(self._best_on(each), each) for each in decisions]
             best, decision = max(options, key=lambda option: option[0].probability if option[0] else 0.0)
         asked = replace(self.request, on=list(zip(decision.left_columns, decision.right_columns, strict=True)))
-        join = _Join(self.left, self.right, asked, self.space, segments=self.segments)
+        join = _Join(self.left, self.right, asked, self.space, self.decisions, self.segments)
         result = join._made(best) if best else join.run()
         if not len(result.matches.left):
             return replace(result, why=f"{decision.condition} has no match, though it joins, {decision.sentence}.")
@@ -161,7 +162,7 @@ class _Join:
         likely = how_likely(mapping)
         if likely < LIKELY_THROUGH or likely <= rival:
             return None
-        result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
+        result = self._execute(keys, "through", _columns([pair]))
         why = f"{carried_by(mapping)} Likely right: {likely:.0%}."
         carriers = carriers_of(self.segments, mapping)
         return replace(result, why=why, mapping=mapping, carriers=carriers, probability=likely)
@@ -182,7 +183,7 @@ class _Join:
     def _made(self, best: Judged) -> JoinResult:
         candidate, way = best.candidate, best.candidate.way
         by = "equal" if way is not None and way.is_identity else candidate.by
-        result = execute(self.left, self.right, candidate.keys(), self.request, by, candidate.columns)
+        result = self._execute(candidate.keys(), by, candidate.columns)
         return replace(result, transformation=None if by == "equal" else way)
 
     def _multiplies(self, judged: Judged) -> bool:
@@ -199,7 +200,7 @@ class _Join:
 
     def _equal(self, pairs: list[Pair], why: str) -> JoinResult:
         keys = equal_keys(self.left, self.right, pairs)
-        return replace(execute(self.left, self.right, keys, self.request, "equal", _columns(pairs)), why=why)
+        return replace(self._execute(keys, "equal", _columns(pairs)), why=why)
 
     def _learned(self, on: list[Pair] | None) -> Transformation | None:
         names = (self.left.names, self.right.names) if on is None else _columns(on)
@@ -213,7 +214,7 @@ class _Join:
     def _by_program(self, way: Transformation, why: str = "The method was given.") -> JoinResult:
         keys = transformed_keys(self.left, self.right, way)
         columns = ((way.target,), way.columns) if way.reversed else (way.columns, (way.target,))
-        result = execute(self.left, self.right, keys, self.request, "transform", columns)
+        result = self._execute(keys, "transform", columns)
         return replace(result, why=why, transformation=way)
 
     def _similar(self, on: list[Pair] | None) -> JoinResult:
@@ -222,7 +223,7 @@ class _Join:
         if found is None:
             return self._nothing("similar", "No text columns correspond.")
         columns, keys = found
-        result = execute(self.left, self.right, keys, self.request, "similar", columns)
+        result = self._execute(keys, "similar", columns)
         return replace(result, why="The method was given.")
 
     def _semantic(self, on: list[Pair] | None) -> JoinResult:
@@ -232,7 +233,7 @@ class _Join:
         if found is None:
             return self._nothing("semantic", "No text columns have similar values.")
         pair, keys = found
-        result = execute(self.left, self.right, keys, self.request, "semantic", _columns([pair]))
+        result = self._execute(keys, "semantic", _columns([pair]))
         return replace(result, why="The method was given.")
 
     def _through(self, on: list[Pair] | None) -> JoinResult:
@@ -244,8 +245,12 @@ class _Join:
         if found is None or not found[2]:
             return self._nothing("through", "No tables of the lake relate values of both.")
         pair, keys, mapping = found
-        result = execute(self.left, self.right, keys, self.request, "through", _columns([pair]))
+        result = self._execute(keys, "through", _columns([pair]))
         return replace(result, why=carried_by(mapping), mapping=mapping, carriers=carriers_of(self.segments, mapping))
+
+    def _execute(self, keys: JoinKeys, by: str, columns: ColumnNames) -> JoinResult:
+        """Join by the keys that a method found, and as a person decided about values."""
+        return execute_decided(self.left, self.right, keys, self.request, by, columns, self.decisions)
 
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))

@@ -11,8 +11,8 @@ from dovetail._deadline import Deadline
 from dovetail.catalog.decisions import Decisions
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.choose import join_tables
-from dovetail.join.execute import execute
-from dovetail.join.keys import equal_keys, mapped_keys, transformed_keys
+from dovetail.join.decided import execute_decided
+from dovetail.join.keys import JoinKeys, equal_keys, mapped_keys, transformed_keys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.through import carried_by, carriers_of, through_keys
@@ -25,6 +25,8 @@ from dovetail.search.transform.hit import TransformedHit
 from dovetail.tables.column_names import Names, column_pairs
 from dovetail.tables.input_table import InputTable, lake_table, open_table
 
+_NONE = Decisions()
+
 
 def join_with_lake(
     segments: Sequence[OpenSegment], data: Any, table: Any, request: JoinRequest, decisions: Decisions
@@ -34,11 +36,11 @@ def join_with_lake(
     If no method is named, tables of the lake that hold values of both compete with the other methods.
     """
     left, right = open_table(data, "left_table", segments), open_table(table, "right_table", segments)
-    decided = decisions.between(left.id, right.id)
+    decided = decisions.between(left.id, right.id, _names(left, right))
     if request.by == "transform" and _is_of_lake(table) and not (decided.accepted and request.on is None):
         hit = _transformed_hit(segments, left, right, request.on, decisions)
         if hit is not None:
-            return join_hit(segments, hit, left, replace(request, on=None))
+            return join_hit(segments, hit, left, replace(request, on=None), decisions=decisions)
     space = segments[0].texts.space if request.by == "semantic" and segments else None
     return join_tables(left, right, request, space, decided, segments)
 
@@ -51,28 +53,36 @@ def _is_of_lake(table: Any) -> bool:
 
 
 def join_hit(
-    segments: Sequence[OpenSegment], hit: Hit, data: Any, request: JoinRequest, first: int | None = None
-) -> JoinResult:
+    segments: Sequence[OpenSegment], hit: Hit, data: Any, request: JoinRequest, first: int | None = None,
+    decisions: Decisions = _NONE,
+) -> JoinResult:  # fmt: skip
     """Join `data` with the table of a hit, on what the search found; with `first`, only so many rows."""
     left, right = _both(segments, data, hit.table)
     asked = replace(request, on=hit.pairs if hit.by == "equal" else [], by=None)
-    columns = hit.on, hit.columns
+    decided = decisions.between(left.id, right.id, _names(left, right))
+
+    def made(keys: JoinKeys) -> JoinResult:
+        return execute_decided(left, right, keys, asked, hit.by, (hit.on, hit.columns), decided, first)
+
     if isinstance(hit, TransformedHit):
-        keys = transformed_keys(left, right, hit.transformation)
-        result = execute(left, right, keys, asked, hit.by, columns, first)
+        result = made(transformed_keys(left, right, hit.transformation))
         return replace(result, transformation=hit.transformation, why="The search learned the transformation.")
     if isinstance(hit, SemanticHit):
-        keys = mapped_keys(left, right, (hit.on[0], hit.columns[0]), hit.token_mapping)
-        result = execute(left, right, keys, asked, hit.by, columns, first)
+        result = made(mapped_keys(left, right, (hit.on[0], hit.columns[0]), hit.token_mapping))
         return replace(result, why="The search found similar values.")
     if isinstance(hit, ThroughHit):
         found = through_keys(segments, left, right, hit.pairs[0], Deadline(request.seconds), unasked=True)
         assert found is not None  # the columns are named
-        result = execute(left, right, found[1], asked, hit.by, columns, first)
+        result = made(found[1])
         mapping = found[2]
         return replace(result, why=carried_by(mapping), mapping=mapping, carriers=carriers_of(segments, mapping))
-    result = execute(left, right, equal_keys(left, right, hit.pairs), asked, hit.by, columns, first)
+    result = made(equal_keys(left, right, hit.pairs))
     return replace(result, why="The search found equal values.")
+
+
+def _names(left: InputTable, right: InputTable) -> tuple[str, str]:
+    """By which decisions about values are found: also files have names."""
+    return left.id or left.name, right.id or right.name
 
 
 def _both(segments: Sequence[OpenSegment], data: Any, table: str) -> tuple[InputTable, InputTable]:

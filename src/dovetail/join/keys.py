@@ -25,9 +25,9 @@ from dovetail.tables.input_table import InputColumn, InputTable
 from dovetail.transform.program import made_by
 from dovetail.transform.transformation import Transformation
 
-ORIGINS = ("equal", "transformed", "similar", "through")
+ORIGINS = ("equal", "transformed", "similar", "through", "decided")
 """Why two rows join."""
-EQUAL, TRANSFORMED, SIMILAR, THROUGH = range(len(ORIGINS))
+EQUAL, TRANSFORMED, SIMILAR, THROUGH, DECIDED = range(len(ORIGINS))
 
 
 @dataclass(frozen=True)

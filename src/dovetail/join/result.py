@@ -17,7 +17,7 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.join.compete import Judged
 from dovetail.join.kernels import with_unmatched
-from dovetail.join.keys import EQUAL, ORIGINS, SIMILAR, THROUGH, TRANSFORMED
+from dovetail.join.keys import DECIDED, EQUAL, ORIGINS, SIMILAR, THROUGH, TRANSFORMED
 from dovetail.join.request import SUFFIX
 from dovetail.join.sql import join_sql, result_names
 from dovetail.join.through_sql import Carrier, Crossing, through_sql
@@ -36,6 +36,7 @@ _METHODS = {
     "semantic": "similar spelling or meaning",
     "through": "through other tables of the lake",
 }
+_ROWS_EACH = 50  # rows with the same pair of values that are looked through for others; arbitrary, for time
 _SAMPLE = 5  # unmatched values, and least similar pairs, that are shown
 _INDICATOR = ("similarity", "origin")
 _SHOWN_ROWS, _SHOWN_COLUMNS = 10, 8  # of the joined table, in a notebook or at the prompt
@@ -73,6 +74,7 @@ class JoinResult:
     carriers: tuple[Carrier, ...] = ()  # tables of the lake that hold all pairs of the mapping
     prefer: str | None = None
     score: float | None = None  # of the columns, by the preference
+    by_hand: bool = False  # whether decisions about values have changed who joins
     complete: bool = True  # False if the search for columns ran out of time
     seconds: float = 0.0
     first: int | None = None  # only so many rows are wanted
@@ -216,15 +218,25 @@ class JoinResult:
     @cached_property
     def least_similar(self) -> list[dict[str, Any]]:
         """The joined pairs of values that are least similar: those to look at first."""
-        if self.matches.similarity is None or not self.pairs_by(SIMILAR):
+        return self._uncertain((SIMILAR,), _SAMPLE)
+
+    def uncertain(self, most: int) -> list[dict[str, Any]]:
+        """Pairs of values that join though they are not equal and nobody decided so, the least certain first."""
+        return self._uncertain((SIMILAR, THROUGH), most)
+
+    def _uncertain(self, origins: tuple[int, ...], most: int) -> list[dict[str, Any]]:
+        if self.matches.similarity is None or not any(map(self.pairs_by, origins)):
             return []
-        found = self.pairs.filter(pc.equal(self.pairs["origin"], "similar")).sort_by("similarity")
+        of_origin = pc.is_in(self.pairs["origin"], pa.array([ORIGINS[each] for each in origins]))
+        found = self.pairs.filter(of_origin).sort_by("similarity")
         seen: dict[tuple[str, str], dict[str, Any]] = {}
-        for row in found.slice(0, _SAMPLE * _SAMPLE).to_pylist():
+        for row in found.slice(0, most * _ROWS_EACH).to_pylist():
             left = _values(self.left, self.left_columns, row["left_row"])
             right = _values(self.right, self.right_columns, row["right_row"])
             seen.setdefault((left, right), {"left": left, "right": right, "similarity": round(row["similarity"], 6)})
-        return list(seen.values())[:_SAMPLE]
+            if len(seen) == most:
+                break
+        return list(seen.values())
 
     @cached_property
     def sql(self) -> str | None:
@@ -232,7 +244,7 @@ class JoinResult:
         for carrier in self.carriers:
             if found := self._sql_through(carrier):
                 return found
-        equal = self.by == "equal" and not self.pairs_by(SIMILAR)
+        equal = self.by == "equal" and not self.pairs_by(SIMILAR) and not self.by_hand
         pairs = self.matches.left, self.matches.right
         return join_sql(self.left, self.right, pairs, self.columns, self.how, equal, self.suffix)
 
@@ -272,6 +284,7 @@ class JoinResult:
             "transformed_pairs": self.pairs_by(TRANSFORMED),
             "similar_pairs": self.pairs_by(SIMILAR),
             "through_pairs": self.pairs_by(THROUGH),
+            "decided_pairs": self.pairs_by(DECIDED),
             "cardinality": self.cardinality,
             "left_rows": self.left.rows,
             "right_rows": self.right.rows,

@@ -13,7 +13,7 @@ class Layout:
     """How to read one file. Fields that a format does not use keep their defaults."""
 
     format: str
-    """`delimited`, `jsonl`, `parquet` or `arrow`."""
+    """`delimited`, `jsonl`, `parquet`, `arrow`, or `folder` of a table of many files."""
     columns: tuple[str, ...]
     """Distinct, in the file's order."""
     compression: str = ""

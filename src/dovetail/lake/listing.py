@@ -13,15 +13,19 @@ import glob
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dovetail._objects import is_remote
-from dovetail.errors import InputError
+from dovetail.errors import InputError, UnreadableTable
+from dovetail.lake.containers.registry import SEPARATOR, is_container
+from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
+from dovetail.lake.schemes import source_class, split_table
+from dovetail.lake.table_folders import ICEBERG, data_files, folder_fingerprint, is_mark
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
 # or, of a file that its session reaches, the prefix and the address.
@@ -55,6 +59,9 @@ class Root:
         """The root of a folder, a glob or a single file; of an address, what ends as tables do is a single file."""
         if is_remote(source):
             return cls._of_address(source)
+        if source_class(source):
+            address, table = split_table(source)
+            return cls(address.rstrip("/"), glob.escape(table) if table else "*")
         if _OTHER_ADDRESS.match(source):
             source = SPARK + source
         if is_spark(source):
@@ -78,7 +85,7 @@ class Root:
         scheme, _, place = address.rstrip("/").partition("://")
         parts = place.split("/")
         fixed = next((i for i, part in enumerate(parts) if i and glob.has_magic(part)), len(parts))
-        if fixed == len(parts) and fixed > 1 and format_of(parts[-1]):
+        if fixed == len(parts) and fixed > 1 and may_be_table(parts[-1]):
             return cls(f"{scheme}://{'/'.join(parts[:-1])}", glob.escape(parts[-1]))
         return cls(f"{scheme}://{'/'.join(parts[:fixed])}", "/".join(parts[fixed:]) or "*")
 
@@ -162,7 +169,7 @@ def list_files(root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
 def _look_at(root: Root, path: Path) -> Iterator[TableFile]:
     """The one file of a root, if it may be a table."""
     name = _written(path.name)
-    if path.name.startswith(".") or not format_of(path.name) or not is_wanted(root, name):
+    if path.name.startswith(".") or not may_be_table(path.name) or not is_wanted(root, name):
         return
     reason = _file_link(path, root) if path.is_symlink() else ""
     if reason is not None:
@@ -179,6 +186,8 @@ def _look_into(root: Root, skip: Callable[[Path], bool], folder: str) -> tuple[l
     except OSError as error:
         refused = f"folder cannot be listed: {error.strerror}"
         return ([_table_file(root, folder, _written(inside), refused)] if is_wanted(root, _written(inside)) else []), []
+    if is_wanted(root, inside or root.name) and _is_table(entries):
+        return [folder_table(root, prefix, f"{folder}/")], []
     files: list[TableFile] = []
     folders: list[str] = []
     for entry in entries:
@@ -189,13 +198,41 @@ def _look_into(root: Root, skip: Callable[[Path], bool], folder: str) -> tuple[l
             reason = (_folder_link(Path(entry.path), root) if entry.is_symlink() else "") or None
             if not (entry.is_symlink() or skip(Path(entry.path))):
                 folders.append(entry.path)
-        elif not format_of(entry.name):
+        elif not may_be_table(entry.name):
             continue
         elif entry.is_symlink():
             reason = _file_link(Path(entry.path), root)
         if reason is not None and is_wanted(root, name := _written(prefix + entry.name)):
             files.append(_table_file(root, entry.path, name, reason))
     return files, folders
+
+
+def is_table_folder(path: Path) -> bool:
+    with os.scandir(path) as found:
+        return _is_table(list(found))
+
+
+def _is_table(entries: list[os.DirEntry[str]]) -> bool:
+    """Whether a folder is a table, by what is in it."""
+    return any(
+        is_mark(entry.name, "/")
+        or (entry.name == ICEBERG and any(is_mark(entry.name, file.name) for file in Path(entry.path).iterdir()))
+        if _is_folder(entry)
+        else is_mark(entry.name)
+        for entry in entries
+    )
+
+
+def folder_table(root: Root, inside: str, address: str, listed: Sequence[DataFile] | None = None) -> TableFile:
+    """The table that a folder is; `inside` is its name below the root, which may be the table itself."""
+    name = _written(inside.rstrip("/")) or root.name
+    dialect = dialect_of(root, name)
+    try:
+        files = data_files(address, listed)
+    except UnreadableTable as reason:
+        return TableFile(root.prefix + name, address, 0, f"refused: {reason}", refused=str(reason))
+    size = sum(file.bytes for file in files)
+    return TableFile(root.prefix + name, address, size, folder_fingerprint(files, dialect), dialect)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -226,7 +263,7 @@ def _file_link(path: Path, root: Root) -> str | None:
     if not target.exists():
         return BROKEN
     name = target.relative_to(root.path).as_posix()
-    listed = not _is_hidden(target, root) and format_of(target.name) is not None and is_wanted(root, name)
+    listed = not _is_hidden(target, root) and may_be_table(target.name) and is_wanted(root, name)
     return None if listed else ""
 
 
@@ -234,12 +271,25 @@ def _is_hidden(path: Path, root: Root) -> bool:
     return any(part.startswith(".") for part in path.relative_to(root.path).parts)
 
 
+def may_be_table(name: str) -> bool:
+    """Whether a file is a table, or holds tables, by its name."""
+    return format_of(name) is not None or is_container(name)
+
+
 def is_wanted(root: Root, name: str) -> bool:
+    """Whether a file is asked for; of a container, one of its members may be."""
     if not matches(name, root.pattern):
         return False
-    if root.tables and not any(matches(name, pattern) for pattern in root.tables):
+    if root.tables and not any(matches(name, pattern.partition(SEPARATOR)[0]) for pattern in root.tables):
         return False
     return not any(matches(name, pattern) for pattern in root.exclude)
+
+
+def is_excluded(root: Root, name: str) -> bool:
+    """Whether a member of a container that is asked for is not."""
+    container = name.partition(SEPARATOR)[0]
+    wanted = not root.tables or any(matches(name, pattern) or matches(container, pattern) for pattern in root.tables)
+    return not wanted or any(matches(name, pattern) for pattern in root.exclude)
 
 
 def dialect_of(root: Root, name: str) -> str:

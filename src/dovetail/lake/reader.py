@@ -1,65 +1,63 @@
-"""Table files in, Arrow record batches of raw strings out: `detect_layout` once, then `read` it whole or by parts."""
+"""Tables in, Arrow record batches of raw strings out: `detect_layout` once, then `read` it whole or by parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 
-from dovetail.errors import UnreadableTable
-from dovetail.lake.columnar import detect_columnar, read_columnar, split_columnar
-from dovetail.lake.delimited import detect_delimited, read_delimited, split_delimited
+from dovetail.lake import file_reader
 from dovetail.lake.dialect import DialectOverride, parse_override
-from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, format_of, split_suffix
-from dovetail.lake.jsonl import detect_jsonl, read_jsonl, split_jsonl
 from dovetail.lake.layout import Layout, Part, RowCounter
-from dovetail.lake.object_path import TablePath
-from dovetail.lake.streams import compression_of, reasons
+from dovetail.lake.object_path import ObjectPath, TablePath
+from dovetail.lake.streams import reasons
 
 __all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "detect_layout", "parse_override", "read", "split"]
 
-READERS = {"delimited": read_delimited, "jsonl": read_jsonl, "parquet": read_columnar, "arrow": read_columnar}
-SPLITTERS = {
-    "delimited": split_delimited,
-    "jsonl": split_jsonl,
-    "parquet": split_columnar,
-    "arrow": split_columnar,
-}
+
+class Readable(Protocol):
+    """A table that is no single file, and knows how it is read. What goes wrong is raised as for files."""
+
+    @property
+    def name(self) -> str: ...
+
+    def detect(self, override: DialectOverride | None) -> Layout: ...
+
+    def read(self, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]: ...
+
+    def split(self, layout: Layout, target_bytes: int) -> list[Part]: ...
 
 
-def detect_layout(path: TablePath, override: DialectOverride | None = None) -> Layout:
-    """Everything that reading needs to know about a file. Raises `UnreadableTable` with the reason."""
-    found = format_of(path.name)
-    if found is None:
-        raise UnreadableTable(f"not a table by its name: {path.suffix or 'no suffix'}")
-    format, compression = found
+AnyPath = TablePath | Readable
+
+
+def detect_layout(path: AnyPath, override: DialectOverride | None = None) -> Layout:
+    """Everything that reading needs to know about a table. Raises `UnreadableTable` with the reason."""
+    if isinstance(path, Path | ObjectPath):
+        return file_reader.detect_layout(path, override)
     with reasons():
-        if format in ("parquet", "arrow"):
-            return detect_columnar(path, format)
-        compression = compression or compression_of(path)
-        if format == "jsonl":
-            return detect_jsonl(path, compression)
-        return detect_delimited(path, compression, text_suffix(path.name), override or DialectOverride())
-
-
-def text_suffix(name: str) -> str:
-    """`.tsv` of `a.tsv.gz`."""
-    stem, suffix = split_suffix(name)
-    return split_suffix(stem)[1] if suffix in COMPRESSION_BY_SUFFIX else suffix
+        return path.detect(override)
 
 
 def read(
-    path: TablePath, layout: Layout, part: Part | None = None, counter: RowCounter | None = None
+    path: AnyPath, layout: Layout, part: Part | None = None, counter: RowCounter | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a part, or of the whole file, as batches of string columns named as in the layout.
+    """The rows of a part, or of the whole table, as batches of string columns named as in the layout.
 
-    Memory stays bounded whatever the file's size. `counter`, where given, is kept up to date while the batches come.
+    Memory stays bounded whatever the table's size. `counter`, where given, is kept up to date while the batches come.
     """
-    with reasons():
-        yield from READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
+    if isinstance(path, Path | ObjectPath):
+        yield from file_reader.read(path, layout, part, counter)
+    else:
+        with reasons():
+            yield from path.read(layout, part or Part(), counter or RowCounter())
 
 
-def split(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
+def split(path: AnyPath, layout: Layout, target_bytes: int) -> list[Part]:
     """Parts of about `target_bytes` whose rows, in order, are exactly the rows of the whole."""
+    if isinstance(path, Path | ObjectPath):
+        return file_reader.split(path, layout, target_bytes)
     with reasons():
-        return SPLITTERS[layout.format](path, layout, target_bytes)
+        return path.split(layout, target_bytes)

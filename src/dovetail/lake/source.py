@@ -1,106 +1,40 @@
-"""Where tables live: files of this machine, or objects of a store. Each source lists them, tells when they change, and
-hands out files that the reader can read.
+"""Where tables live: files of this machine or objects of a store, and members of those that hold several tables.
 
-A table is named by its path: of a file, or `s3://bucket/folder/table.csv`. Whoever has one finds its source by that.
+A table is named by its path: of a file, `s3://bucket/folder/table.csv`, or one of these with the name of a member,
+`book.xlsx::Sheet1`. Whoever has one finds its source by that.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import functools
+import importlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import cast
 
-from dovetail._objects import Objects, StoredObject, is_remote, split_address
+from dovetail._objects import is_remote
 from dovetail.errors import InputError
-from dovetail.lake.formats import format_of
-from dovetail.lake.listing import Root, TableFile, dialect_of, fingerprint, is_wanted, list_files
+from dovetail.lake.containers.registry import MemberAddress, parse_member
+from dovetail.lake.files import LocalFiles, ObjectFiles, Source
+from dovetail.lake.listing import Root, TableFile, is_spark
+from dovetail.lake.members import OpenedContainers
+from dovetail.lake.schemes import source_class
+from dovetail.lake.table_folders import data_files, is_folder_table
 
-MARKER = "dovetail-index.json"  # of an index, which is no part of the lake that it lies in
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A file that can be read now, and the fingerprint of what is in it; nobody else changes one that is `private`."""
-
-    path: Path
-    fingerprint: str
-    private: bool
-
-
-class Source(Protocol):
-    """A place where tables live."""
-
-    def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
-        """Every table of a root, or what would be one if it could be read. `skip` names folders to leave out."""
-        ...
-
-    def fingerprint(self, file: TableFile) -> str:
-        """Of the table as it is now; empty where it is gone."""
-        ...
-
-    def copy(self, file: TableFile, folder: Path) -> Copy:
-        """The table as a file; what has to be fetched is put into `folder`. FileNotFoundError where it is gone."""
-        ...
-
-
-class LocalFiles:
-    """Files, read where they are."""
-
-    def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
-        if not Path(root.path).is_dir():
-            raise InputError(f"The lake's folder {root.path} is not there. Is its disk mounted?")
-        return list_files(root, skip)
-
-    def fingerprint(self, file: TableFile) -> str:
-        try:
-            return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
-        except FileNotFoundError:
-            return ""
-
-    def copy(self, file: TableFile, folder: Path) -> Copy:
-        return Copy(Path(file.path), self.fingerprint(file), private=False)
-
-
-class ObjectFiles:
-    """Objects, fetched whole and once by whoever reads them. Their tags tell when they change."""
-
-    def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
-        objects = Objects(root.path)
-        try:
-            found = [objects.head(root.pattern_as_name)] if root.names_one_file else list(objects.entries())
-        except OSError as error:
-            raise InputError(f"Cannot list {error.filename}: {error.strerror}.") from error
-        inside = in_indexes(entry.name for entry in found)
-        for entry in sorted(found, key=lambda entry: entry.name):
-            name = entry.name
-            hidden = any(part.startswith(".") for part in name.split("/"))
-            if hidden or not format_of(name) or inside(name) or not is_wanted(root, name):
-                continue
-            dialect = dialect_of(root, name)
-            mark = object_fingerprint(entry, dialect)
-            yield TableFile(root.prefix + name, f"{objects.address}/{name}", entry.bytes, mark, dialect)
-
-    def fingerprint(self, file: TableFile) -> str:
-        folder, name = split_address(file.path)
-        try:
-            return object_fingerprint(Objects(folder).head(name), file.dialect)
-        except FileNotFoundError:
-            return ""
-
-    def copy(self, file: TableFile, folder: Path) -> Copy:
-        place, name = split_address(file.path)
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / name  # its suffix tells the format
-        return Copy(path, object_fingerprint(Objects(place).download(name, path), file.dialect), private=True)
-
-
-_LOCAL, _REMOTE = LocalFiles(), ObjectFiles()
+_LOCAL, _REMOTE = OpenedContainers(LocalFiles()), OpenedContainers(ObjectFiles())
 
 
 def source_of(path: str) -> Source:
+    other = source_class(path)
+    if other is not None:
+        return _made(other)
     return _REMOTE if is_remote(path) else _LOCAL
+
+
+@functools.cache
+def _made(source: str) -> Source:
+    module, _, name = source.partition(":")
+    return cast(Source, getattr(importlib.import_module(module), name)())
 
 
 def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
@@ -120,15 +54,23 @@ def is_unchanged(path: str, before: str) -> bool:
     return bool(now) and before.startswith(now.removesuffix("r-").removesuffix("x-"))
 
 
-def object_fingerprint(found: StoredObject, dialect: str) -> str:
-    return f"{found.bytes}-{found.tag}-{dialect}"
+def is_divisible(path: str) -> bool:
+    """Whether parts of the table can be read by themselves: members are read from a copy, whole."""
+    return _member(path) is None
 
 
-def in_indexes(names: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a name is one of an index that lies among these names."""
-    folders = tuple(name.removesuffix(MARKER) for name in names if _is_marker(name))
-    return lambda name: name.startswith(folders)
+def is_plain_file(path: str) -> bool:
+    """Whether a table is a file of this machine, and nothing else is in the file."""
+    return not (is_remote(path) or is_spark(path) or is_folder_table(path) or source_class(path) or _member(path))
 
 
-def _is_marker(name: str) -> bool:
-    return name == MARKER or name.endswith(f"/{MARKER}")
+def first_file(path: str) -> str:
+    """The file that holds a table, or the first of its files."""
+    if is_folder_table(path):
+        return next((file.path for file in data_files(path)), path)
+    member = _member(path)
+    return path if member is None else member.path
+
+
+def _member(path: str) -> MemberAddress | None:
+    return None if source_class(path) else parse_member(path)

@@ -11,6 +11,7 @@ from dovetail._storage.directory import IndexWriter
 from dovetail._storage.segment import SegmentRef
 from dovetail.errors import BuildFailed
 from dovetail.lake.listing import TableFile, is_spark
+from dovetail.lake.source import is_divisible
 from dovetail.pipeline import work
 from dovetail.pipeline.divided import DividedBuild, worth_dividing
 from dovetail.pipeline.plan import read_bytes
@@ -68,7 +69,7 @@ class SparkBuild:
         """The segments of the groups. A file that cannot be built is found by halving its group, and set aside."""
         entries = {file.table: {"file": file.to_json()} for files in groups for file in files}
         files_of_lake = (file for files in groups for file in files if not is_spark(file.path))
-        big = [file for file in files_of_lake if read_bytes(file) > self._slice_bytes]
+        big = [file for file in files_of_lake if read_bytes(file) > self._slice_bytes and is_divisible(file.path)]
         if big:
             entries |= self._stage(big)
         of_spark = [file for files in groups for file in files if is_spark(file.path)]

@@ -21,6 +21,7 @@ from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail._storage.store import Address, open_store
 from dovetail.errors import BuildFailed
 from dovetail.lake.listing import Root, TableFile
+from dovetail.lake.source import first_file
 
 _FILES_A_ROOT = 3  # the first, the middle and the last to be read: folders inside a lake may be mounted, too
 _HEAD_BYTES = 4096
@@ -49,7 +50,7 @@ def witnesses_of_lake(roots: Iterable[Root], files: Sequence[TableFile]) -> list
     for root in roots:
         inside = [file for file in files if not file.refused and file.path.startswith(f"{root.path}/")]
         for place in sorted({0, len(inside) // 2, len(inside) - 1})[-_FILES_A_ROOT:] if inside else []:
-            path = inside[place].path
+            path = first_file(inside[place].path)
             if is_remote(path) or os.access(path, os.R_OK):  # else its record will say so
                 found.append(witness(path, root.path))
     return found

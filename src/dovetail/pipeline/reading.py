@@ -20,11 +20,12 @@ from dovetail.catalog.profile import RawColumn, count_values
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
 from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.dialect import parse_override
+from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
-from dovetail.lake.object_path import TablePath, path_of
-from dovetail.lake.reader import detect_layout, read, split
-from dovetail.lake.source import Copy, source_of
+from dovetail.lake.object_path import ObjectPath, path_of
+from dovetail.lake.reader import AnyPath, detect_layout, read, split
+from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
@@ -68,11 +69,13 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
     With `guess`, places may be guessed, where a walk over the whole file would take long: `guessed` tells.
     """
     before = ""
-    path = path_of(file.path)
+    path = source_of(file.path).open(file.path)
     try:
         before = current_fingerprint(file)
         layout = layout_of(file, path)
-        guesses = _patiently(lambda: guess_parts(path, layout, target_bytes)) if guess else [Part()]
+        guesses = [Part()]
+        if guess and isinstance(path, Path | ObjectPath):
+            guesses = _patiently(functools.partial(guess_parts, path, layout, target_bytes))
         guessed = len(guesses) > 1
         parts = guesses if guessed else _patiently(lambda: split(path, layout, target_bytes))
     except VanishedTable:
@@ -98,7 +101,7 @@ def stage_part(
 
     def stage() -> tuple[list[Slice], RowCounter]:
         counter = RowCounter()
-        portions = counted_portions(path_of(file.path), layout, part, counter, target_bytes)
+        portions = counted_portions(source_of(file.path).open(file.path), layout, part, counter, target_bytes)
         return [write_slice(columns, folder) for columns in portions], counter
 
     try:
@@ -117,7 +120,7 @@ def stage_part(
         return _failure(reason, before)
 
 
-def layout_of(file: TableFile, path: TablePath) -> Layout:
+def layout_of(file: TableFile, path: AnyPath) -> Layout:
     """How the table is read, by a look at the file at `path`, which has its bytes."""
     override = parse_override(file.dialect) if file.dialect else None
     return _patiently(lambda: detect_layout(path, override))
@@ -139,7 +142,7 @@ def _copy(file: TableFile, folder: Path) -> Copy:
 
 
 def counted_portions(
-    path: TablePath, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
+    path: AnyPath, layout: Layout, part: Part, counter: RowCounter, portion_bytes: int
 ) -> Iterator[list[RawCounts]]:
     """The columns' distinct values, one list of columns for about every `portion_bytes` that are read."""
     held: list[pa.RecordBatch] = []

@@ -12,6 +12,7 @@ from dovetail._storage.manifest import Manifest
 from dovetail._storage.marker import MARKER, index_around, is_index
 from dovetail.errors import InputError
 from dovetail.lake.listing import Root, TableFile, is_spark
+from dovetail.lake.schemes import source_class
 from dovetail.lake.source import list_lake
 
 # Between the name of a root beyond the first and the path of a table under it. No path under any root has two slashes
@@ -26,7 +27,7 @@ def roots_of(manifest: Manifest) -> tuple[Root, ...]:
 
 def refuse_index_as_lake(root: Root, to: str | Path) -> None:
     """Raises where the lake is an index, lies inside of one, or lies inside the folder that is to become one."""
-    if is_spark(root.path):
+    if is_spark(root.path) or source_class(root.path):
         return
     if is_remote(root.path) or is_remote(to):
         _refuse_remote_index_as_lake(root.path, to)

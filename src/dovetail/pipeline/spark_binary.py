@@ -21,10 +21,10 @@ import pyarrow as pa
 from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail._storage.store import open_store
 from dovetail.errors import InputError, UnreadableTable
+from dovetail.lake.files import in_indexes
 from dovetail.lake.formats import format_of
 from dovetail.lake.layout import Part, RowCounter
 from dovetail.lake.listing import SPARK, Root, TableFile, dialect_of, is_wanted
-from dovetail.lake.source import in_indexes
 from dovetail.pipeline.reading import counted_portions, layout_of
 from dovetail.pipeline.staging import write_slice
 from dovetail.pipeline.work import SLICES

@@ -80,8 +80,9 @@ def stage_files(task: dict[str, Any]) -> Any:
 
 def _rows(path: str, fields: list[Field]) -> Iterator[pa.RecordBatch]:
     with tempfile.TemporaryDirectory() as folder, reasons():
-        copy = source_of(path).copy(TableFile("", path, 0, ""), Path(folder))
-        with opened(copy.path, "parquet", int96_unit="us") as (reader, schema):
+        file = source_of(path).copy(TableFile("", path, 0, ""), Path(folder)).path
+        assert isinstance(file, Path)
+        with opened(file, "parquet", int96_unit="us") as (reader, schema):
             old = {
                 column.name
                 for column in map(reader.metadata.schema.column, range(reader.metadata.num_columns))

@@ -181,7 +181,12 @@ def columns_of(segments: Sequence[OpenSegment], tables: list[Array]) -> list[Arr
 
 
 def together(
-    segments: Sequence[OpenSegment], key: QueryKey, k: int, floor: int, allowed: list[Array]
+    segments: Sequence[OpenSegment],
+    key: QueryKey,
+    k: int,
+    floor: int,
+    allowed: list[Array],
+    way: ChosenWay = DEFAULT,
 ) -> tuple[list[KeyMatch], bool]:
     """The k tables that contain most tuples of the key, at least `floor`; and whether that is exact."""
     best = _Best(k, floor)
@@ -189,7 +194,7 @@ def together(
     cut = []
 
     def search(segment: OpenSegment, tables: Array) -> list[KeyMatch]:
-        found = segment.mate.search(tokens, key.tuples, k, best.floor, tables, ranks=segment.name_ranks)
+        found = segment.mate.search(tokens, key.tuples, k, best.floor, tables, ranks=segment.name_ranks, way=way)
         best.add(found.overlaps)
         cut.append(found.work.cut)
         hits = zip(found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist(), strict=True)

@@ -90,6 +90,10 @@ class Hit:
     union: float | None = None  # the probability that a person would append the table; None if it was not judged
     source: Source | None = field(default=None, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Sent to another process, a hit leaves its source behind."""
+        return {**vars(self), "source": None}
+
     @property
     def by(self) -> str:
         """The method that found it, and that joins it."""

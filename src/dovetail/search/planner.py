@@ -31,7 +31,7 @@ from dovetail.search.ranking.reasons import reasons
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputColumn, InputTable, open_table
-from dovetail.ways import DEFAULT
+from dovetail.ways import ChosenWay
 
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
@@ -142,6 +142,11 @@ class _Planner:
         self.decided = decided
         self._evidence: dict[str, Evidence] = {}
 
+    @cached_property
+    def way(self) -> ChosenWay:
+        """The algorithm for single columns."""
+        return self.request.way_of("overlap")
+
     def evidence(self, column: InputColumn) -> Evidence:
         """The evidence for matches of a column; the dictionaries are looked up once."""
         if column.name not in self._evidence:
@@ -152,9 +157,8 @@ class _Planner:
         """Tables that contain the tuples of several columns of mine."""
         if self.request.fast:
             raise InputError("`fast` takes one column; `on` names several.")
-        if self.request.chosen_way != DEFAULT:
-            raise InputError("`way` takes one column; `on` names several.")
         key = query_key(self.table, names)
+        way = key.placed(self.request.way_of("keys"))
         floor, exact = self.request.min_overlap, True
         if self.request.share is not None:
             floor = max(floor, least_overlap(self.request.share, key.size))
@@ -162,7 +166,7 @@ class _Planner:
         def ask(most: int) -> list[Hit]:
             nonlocal exact
             k = most if self.request.share is None else sum(map(len, self.allowed)) + 1
-            matches, exact = engine.together(self.segments, key, k + self.decided.rejections, floor, self.allowed)
+            matches, exact = engine.together(self.segments, key, k + self.decided.rejections, floor, self.allowed, way)
             found = (key_hit(key, match, 0) for match in matches)
             return [hit for hit in found if not self._rejects(hit)][:k]
 
@@ -262,7 +266,7 @@ class _Planner:
         evidence = [self.evidence(column) for column in self.table.columns]
         floors = [self._floor(column) for column in self.table.columns]
         rejected = set(self._rejected(lake))
-        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self._rejects, self.request.chosen_way)
+        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self._rejects, self.way)
 
     def _rejects(self, hit: Hit) -> bool:
         return self.decided.rejects(hit.on, hit.table, hit.columns)
@@ -322,11 +326,10 @@ class _Planner:
 
     def _ask(self, column: InputColumn, k: int) -> list[Match]:
         least, fast, share = self.request.min_overlap, self.request.fast, self.request.share
-        way = self.request.chosen_way
         if share is None:
             more = k + self.decided.rejections
-            found = engine.top(self.segments, column.tokens, more, least, self.allowed, fast, way)
+            found = engine.top(self.segments, column.tokens, more, least, self.allowed, fast, self.way)
         else:
-            found = engine.containing(self.segments, column.tokens, share, least, self.allowed, fast, way)
+            found = engine.containing(self.segments, column.tokens, share, least, self.allowed, fast, self.way)
         offered = [match for match in found if not self.decided.rejects_match((column.name,), match)]
         return offered if share is not None else offered[:k]

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from dovetail.errors import InputError
-from dovetail.ways import AUTO, DEFAULT, ChosenWay, choose_way
+from dovetail.ways import AUTO, ChosenWay, choose_way
 
 METHODS = ("equal", "transform", "semantic", "through")
-QUESTIONS_WITH_WAYS = {"equal": "overlap", "semantic": "semantic"}
-"""By method, the question whose algorithm can be chosen."""
+QUESTIONS_WITH_WAYS = {"equal": ("overlap", "keys"), "semantic": ("semantic",)}
+"""By method, the questions whose algorithm can be chosen; `keys` are several columns together."""
 _MOST = 10  # hits, where nothing else is said
 
 
@@ -52,15 +52,13 @@ class SearchRequest:
                 raise InputError(f"`{name}` is {value!r}; it must be an integer of at least 1.")
         if self.fast and self.way != AUTO:
             raise InputError("`fast` answers from sketches; drop it, or `way`.")
-        self.share, self.chosen_way  # noqa: B018 - checks the threshold and the way
-
-    @property
-    def chosen_way(self) -> ChosenWay:
-        if self.by in QUESTIONS_WITH_WAYS:
-            return choose_way(QUESTIONS_WITH_WAYS[self.by], self.way, self.settings)
-        if self.way != AUTO or self.settings:
+        self.share  # noqa: B018 - checks the threshold
+        if (self.way != AUTO or self.settings) and self.by not in QUESTIONS_WITH_WAYS:
             raise InputError(f"`way` needs `by` to be one of {', '.join(QUESTIONS_WITH_WAYS)}, not {self.by!r}.")
-        return DEFAULT
+
+    def way_of(self, question: str) -> ChosenWay:
+        """The algorithm for a question; which one it is, is known when the columns are."""
+        return choose_way(question, self.way, self.settings)
 
     @property
     def most(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail.serve.kept import is_kept
 
-_NOT_OPTIONS = ("verb", "table", "with", "program")
+_NOT_OPTIONS = ("verb", "table", "with", "state", "program")
 
 
 def python_code(index: str, history: Sequence[dict[str, Any]]) -> str:
@@ -33,7 +33,7 @@ def _python_steps(history: Sequence[dict[str, Any]]) -> Iterator[str]:
 def spark_code(index: str, history: Sequence[dict[str, Any]]) -> str | None:
     """For PySpark, with a session `spark`; None where a step needs more than equal values in named columns."""
     joins = [table["step"] for table in history[1:] if table["step"]["verb"] == "join"]
-    if any("on" not in step or set(step) - {"on", "how", *_NOT_OPTIONS[:3]} or is_kept(step["with"]) for step in joins):
+    if any("on" not in step or set(step) - {"on", "how", *_NOT_OPTIONS[:4]} or is_kept(step["with"]) for step in joins):
         return None
     first = history[0]
     path = repr(first["title"]) if is_kept(first["table"]) else _path(first["table"])

@@ -61,7 +61,7 @@ class KeptTables:
     """Uploads and results, bounded in memory and on disk."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
-        self._folder = folder
+        self.folder = folder
         self._limits = limits
         self._lock = threading.Lock()
         self._opened: OrderedDict[str, InputTable] = OrderedDict()
@@ -78,7 +78,7 @@ class KeptTables:
     def describe(self, name: str) -> KeptTable:
         """What is known of a kept table, its rows being there or not."""
         try:
-            body = json.loads((self._folder / f"{name}.json").read_text(encoding="utf-8"))
+            body = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise Refused(GONE, f"{name} is not kept any more. Send the file again.") from None
         return KeptTable(name, body["title"], body["rows"], tuple(body["columns"]), body["step"])
@@ -89,7 +89,7 @@ class KeptTables:
             if name in self._opened:
                 self._opened.move_to_end(name)
                 return self._opened[name]
-        kept, path = self.describe(name), self._folder / f"{name}.parquet"
+        kept, path = self.describe(name), self.folder / f"{name}.parquet"
         try:
             table = pyarrow.parquet.read_table(path)
             path.touch()
@@ -101,7 +101,7 @@ class KeptTables:
 
     def _keep(self, kind: str, digest: str, title: str, step: Step | None, rows: Any) -> KeptTable:
         name = f"{kind}-{digest}"
-        path = self._folder / f"{name}.parquet"
+        path = self.folder / f"{name}.parquet"
         if not path.exists():
             table: pa.Table = rows()
             with whole_file(path) as draft:
@@ -135,14 +135,14 @@ class KeptTables:
         with self._lock:
             self._opened[name] = table
             self._opened.move_to_end(name)
-            while len(self._opened) > 1 and _bytes(self._opened.values()) > self._limits.kept_mb * MB // 2:
+            while len(self._opened) > 1 and _bytes(self._opened.values()) > self._limits.opened_mb * MB:
                 self._opened.popitem(last=False)
         return table
 
     def _make_room(self) -> None:
         """On disk, results go before uploads: they can be made again."""
         files = [(path.name.startswith("upload"), (state := path.stat()).st_mtime, state.st_size, path)
-                 for path in self._folder.glob("*.parquet")]  # fmt: skip
+                 for path in self.folder.glob("*.parquet")]  # fmt: skip
         left = sum(size for _, _, size, _ in files)
         for *_, size, path in sorted(files)[:-1]:
             if left <= self._limits.kept_mb * MB:

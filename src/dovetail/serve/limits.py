@@ -6,11 +6,17 @@ import os
 from dataclasses import dataclass
 
 MB = 1_000_000
+_MOST_PROCESSES = 8  # unless asked for: each has some 150 MB of its own
+
+
+def processes_by_cores() -> int:
+    """One for each core that this process may use."""
+    return min(len(os.sched_getaffinity(0)), _MOST_PROCESSES)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """All but `threads` are arbitrary: what a laptop of 16 GB does for several people at once."""
+    """Arbitrary: what a laptop of 16 GB does for several people at once."""
 
     upload_mb: int = 100  # of a file as it is sent
     table_mb: int = 500  # of a table in memory: an upload that is unpacked, a joined table
@@ -21,9 +27,13 @@ class Limits:
     sql_mb: int = 1_000  # of memory
     hits: int = 1_000
     shown_rows: int = 10_000  # of a table, in one answer
-    kept_mb: int = 2_000  # of uploads and results in memory and on disk
-    threads: int = max(2, os.cpu_count() or 1)
-    waiting: int = 256  # questions that wait for a thread
+    kept_mb: int = 2_000  # of uploads and results on disk
+    opened_mb: int = 1_000  # of uploads and results in memory
+    answers_mb: int = 100  # of answers to questions about tables, in memory
+    processes: int = 0  # that answer questions about tables; 0: threads of the server do
+    threads: int = 8  # that look things up
+    lake_threads: int = 2  # for questions about the whole lake
+    waiting: int = 256  # questions of each kind that wait
 
     @property
     def upload_bytes(self) -> int:

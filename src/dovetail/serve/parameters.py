@@ -47,6 +47,7 @@ K = Annotated[int | None, Query(ge=1, le=1_000, description="How many hits to fi
 Most = Annotated[int, Query(ge=1, le=10_000, description="How many rows of the answer, best first.")]
 Share = Annotated[float | None, Query(gt=0, le=1)]
 Score = Annotated[float | None, Query(ge=0, le=1, description="The lowest score that counts.")]
+Edges = Annotated[Literal["keys", "inds"], Query(description="Likely foreign keys, or inclusion dependencies.")]
 Rows = Annotated[int, Query(ge=0, le=10_000, description="How many joined rows to return; 0 only counts them.")]
 Offset = Annotated[int, Query(ge=0, le=10**12)]
 Limit = Annotated[int, Query(ge=0, le=10_000)]
@@ -70,6 +71,10 @@ Sql = Annotated[
         description="A SELECT over the table, which is called result.",
         examples=["SELECT count(*) AS rows FROM result"],
     ),
+]
+Values = Annotated[
+    list[Name] | None,
+    Query(min_length=2, max_length=2, description="A value of the left column and one of the right."),
 ]
 Value = Annotated[
     str | None, Query(max_length=_LONGEST, description="A value to find in any column.", examples=["Zürich"])

@@ -12,6 +12,17 @@ class Refused(DovetailError):
         super().__init__(sentence)
         self.status = status
 
+    def __reduce__(self) -> tuple[type[Refused], tuple[int, str]]:
+        return type(self), (self.status, str(self))
+
+
+class Busy(Refused):
+    """Too many questions wait; `seconds` is when to try again."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(BUSY, f"The server is busy. Try again in {seconds} seconds.")
+        self.seconds = seconds
+
 
 BAD_REQUEST, UNAUTHORISED, FORBIDDEN, NOT_FOUND, GONE, LENGTH_REQUIRED, TOO_LARGE = 400, 401, 403, 404, 410, 411, 413
 FAILED, BUSY, OUT_OF_TIME = 500, 503, 504

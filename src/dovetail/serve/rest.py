@@ -11,15 +11,26 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, File, Request, UploadFile
 from fastapi.responses import Response, StreamingResponse
-from pydantic import BaseModel, Field
 
 from dovetail._cancel import Cancelled
 from dovetail.errors import DovetailError, InputError
 from dovetail.graph.explorer import asset
 from dovetail.serve import parameters as p
+from dovetail.serve.descriptions import (
+    BYTES,
+    EVENT,
+    PROBLEMS,
+    AnyFile,
+    DecisionBody,
+    Events,
+    as_json,
+    description_of,
+    media,
+)
 from dovetail.serve.downloads import WRITERS, file_content
 from dovetail.serve.kept import upload_suffix
 from dovetail.serve.problems import NOT_FOUND, TOO_LARGE, Refused, status_of
+from dovetail.serve.question import Question
 from dovetail.serve.service import Service
 from dovetail.serve.work import Workers
 
@@ -29,55 +40,6 @@ Answers = list[dict[str, Any]]
 _CHUNK = 1 << 20
 _SAMPLE = 5  # rows of an upload that come back
 _NONE: list[str] = []
-
-
-class Problem(BaseModel):
-    """What went wrong, in one sentence."""
-
-    error: str = Field(examples=['There is no table "geo/contries.csv". Did you mean "geo/countries.csv"?'])
-
-
-class DecisionBody(BaseModel):
-    """Columns of two tables of the lake that join, or never do."""
-
-    left: str = Field(min_length=1, max_length=2_000, examples=["geo/countries.csv"])
-    right: str = Field(min_length=1, max_length=2_000, examples=["geo/capitals.csv"])
-    on: str = Field(min_length=1, max_length=2_000, examples=["name=country"])
-    verdict: Literal["joins", "never"] = Field(examples=["joins"])
-    note: str = Field("", max_length=1_000)
-
-
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": text}
-    for status, text in {
-        400: "The question cannot be answered as given.",
-        401: "A token is needed.",
-        403: "The request comes from elsewhere, or the server only answers questions.",
-        404: "There is no such table or column.",
-        410: "The table is not kept any more.",
-        411: "The length of the body is missing.",
-        413: "A limit of the server: rows, bytes or memory.",
-        422: "A parameter is missing or has another form.",
-        503: "The server is busy.",
-        504: "The question takes too long.",
-    }.items()
-}
-
-
-class _Events(StreamingResponse):
-    media_type = "text/event-stream"
-
-
-class _File(Response):
-    media_type = None
-
-
-def _media(*types: str) -> dict[int | str, dict[str, Any]]:
-    """The description of answers of other types; their failures are JSON all the same."""
-    schema = {"schema": {"type": "string", "format": "binary"}}
-    problem = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    failures = {status: {"description": each["description"], "content": problem} for status, each in PROBLEMS.items()}
-    return {200: {"content": {each.partition(";")[0]: schema for each in types}}, **failures}
 
 
 class Rest:
@@ -93,23 +55,27 @@ class Rest:
             "/graph.json": self.graph, "/tables.json": self.tables, "/rows.json": self.rows, "/find.json": self.find,
             "/history.json": self.history, "/decisions.json": self.decisions, "/info.json": self.info,
         }  # fmt: skip
+        questions["/tables/{name:path}.json"] = self.table
         for path, answer in questions.items():
-            router.get(path, tags=["ask"], operation_id=answer.__name__)(answer)
-        router.get("/tables/{name:path}.json", tags=["ask"], operation_id="table")(self.table)
-        events, files = _media("text/event-stream"), _media(*(media for _, media in WRITERS.values()))
-        router.get("/search.events", tags=["ask"], responses=events, response_class=_Events)(self.search_events)
-        router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=_File)(self.download)
-        router.get("/explorer.json", include_in_schema=False)(self.explorer)
+            router.get(path, tags=["ask"], **description_of(answer))(as_json(answer))
+        events, files = media(EVENT, "text/event-stream"), media(BYTES, *(media for _, media in WRITERS.values()))
+        router.get("/search.events", tags=["ask"], responses=events, response_class=Events)(self.search_events)
+        router.get("/download.{suffix}", tags=["ask"], responses=files, response_class=AnyFile)(self.download)
+        router.get("/explorer.json", include_in_schema=False, response_model=None)(as_json(self.explorer))
         router.get("/explorer/{name}", include_in_schema=False)(self.explorer_asset)
-        router.post("/uploads.json", tags=["tell"], operation_id="upload")(self.upload)
-        router.post("/decisions.json", tags=["tell"], operation_id="decide")(self.decide)
-        router.delete("/decisions.json", tags=["tell"], operation_id="forget")(self.forget)
+        router.post("/uploads.json", tags=["tell"], **description_of(self.upload))(as_json(self.upload))
+        router.post("/decisions.json", tags=["tell"], **description_of(self.decide))(as_json(self.decide))
+        router.delete("/decisions.json", tags=["tell"], **description_of(self.forget))(as_json(self.forget))
 
-    async def _ask(self, request: Request, work: Callable[[], T], seconds: float | None = None) -> T:
-        return await self._workers.run(work, seconds, request.is_disconnected)
+    async def _run(self, request: Request, work: Callable[[], T]) -> T:
+        return await self._workers.run(work, request.is_disconnected)
 
-    async def _ask_lake(self, request: Request, work: Callable[[], T]) -> T:
-        return await self._ask(request, work, self._service.limits.lake_seconds)
+    async def _run_on_lake(self, request: Request, work: Callable[[], T]) -> T:
+        return await self._workers.run_on_lake(work, request.is_disconnected)
+
+    async def _ask(self, request: Request, verb: str, **options: Any) -> Any:
+        """A question about tables."""
+        return await self._workers.ask(Question(verb, options), request.is_disconnected)
 
     async def search(
         self, request: Request, table: p.Table, on: p.On = None, k: p.K = None, by: p.SearchBy = "equal",
@@ -121,7 +87,7 @@ class Rest:
             "on": on, "k": k, "by": by, "threshold": threshold, "min_similarity": min_similarity, "tables": tables,
             "min_overlap": min_overlap, "include_self": include_self, "fast": fast, "copies": copies, "target": target,
         }  # fmt: skip
-        hits = await self._ask(request, lambda: self._service.search(table, **options))
+        hits = await self._ask(request, "search", table=table, **options)
         return {**hits.to_json(), "sentence": hits.sentence or None}
 
     async def search_events(
@@ -130,9 +96,8 @@ class Rest:
     ) -> StreamingResponse:  # fmt: skip
         """The same as server-sent events: `hit` for each hit and what has changed, `end` after each stage."""
         options = {"on": on, "k": k, "by": by, "threshold": threshold, "tables": tables}
-        stages = self._workers.stream(
-            lambda: self._service.search_stages(table, **options), has_left=request.is_disconnected
-        )
+        question = Question("search_stages", {"table": table, **options})
+        stages = self._workers.stages(question, request.is_disconnected)
         first = await anext(stages)  # what is wrong with the question has a status of its own
 
         async def events() -> AsyncIterator[str]:
@@ -143,11 +108,11 @@ class Rest:
                 counts = {"hits": len(hits), "recall": hits.recall, "sentence": hits.sentence or None}
                 yield _event("end", {**stage, **hits.to_json(), **counts})
 
-        return _Events(_told(events()), headers={"cache-control": "no-store"})
+        return Events(_told(events()), headers={"cache-control": "no-store"})
 
     async def union(self, request: Request, table: p.Table, k: p.K = 10, tables: p.Globs = _NONE) -> Answer:
         """The tables whose rows could be appended, best first, with their columns aligned."""
-        hits = await self._ask(request, lambda: self._service.union(table, k or 10, tables))
+        hits = await self._ask(request, "union", table=table, k=k or 10, tables=tables)
         return {**hits.to_json(), "sentence": None if hits else hits.sentence}
 
     async def join(
@@ -160,32 +125,38 @@ class Rest:
             "on": on, "how": how, "by": by, "prefer": prefer, "min_similarity": min_similarity,
             "one_to_one": one_to_one, "indicator": indicator, "program": _document(program),
         }  # fmt: skip
-        return await self._ask(request, lambda: self._service.join(table, other, rows, **options))
+        found: Answer = await self._ask(request, "join", table=table, other=other, rows=rows, **options)
+        return found
 
     async def sql(self, request: Request, table: p.Table, query: p.Sql, rows: p.Rows = 100) -> Answer:
         """A SELECT over a table, which is called `result` in it. The answer is a table under the name in `table`."""
-        return await self._ask(request, lambda: self._service.sql(table, query, rows))
+        found: Answer = await self._ask(request, "sql", table=table, query=query, rows=rows)
+        return found
 
     async def map(
         self, request: Request, table: p.Table, column: p.Column = None, to: p.Column = None,
         to_column: p.Column = None, example: p.Examples = _NONE,
     ) -> Answer:  # fmt: skip
         """The values that belong to those of a column, by tables of the lake that have both in one row."""
-        return await self._ask(request, lambda: self._service.map(table, column, to, to_column, example))
+        found: Answer = await self._ask(
+            request, "map", table=table, column=column, to=to, to_column=to_column, examples=example
+        )
+        return found
 
     async def predicates(self, request: Request, tables: p.Tables, prefer: p.Prefer = None, k: p.K = 5) -> Answer:
         """The best columns to join tables on."""
-        return await self._ask(request, lambda: self._service.predicates(tables, prefer, k or 5))
+        found: Answer = await self._ask(request, "predicates", tables=tables, prefer=prefer, k=k or 5)
+        return found
 
     async def keys(self, request: Request, tables: p.Glob = "*", k: p.Most = 100) -> Answers:
         """Columns, alone or together, that identify the rows of their table."""
-        return await self._ask_lake(request, lambda: self._service.keys(tables, k))
+        return await self._run_on_lake(request, lambda: self._service.keys(tables, k))
 
     async def foreign_keys(
         self, request: Request, tables: p.Glob = "*", min_score: p.Score = None, k: p.Most = 100
     ) -> Answers:
         """Columns that likely refer to a key of another table, with the reasons."""
-        return await self._ask_lake(request, lambda: self._service.foreign_keys(tables, min_score, k))
+        return await self._run_on_lake(request, lambda: self._service.foreign_keys(tables, min_score, k))
 
     async def inds(
         self, request: Request, partial: p.Share = 1, coverage: p.Score = 0.2, integers: bool = False,
@@ -193,22 +164,22 @@ class Rest:
     ) -> Answers:  # fmt: skip
         """Columns whose values all occur in another column."""
         options = {"partial": partial, "coverage": coverage, "integers": integers, "non_unique": non_unique}
-        return await self._ask_lake(request, lambda: self._service.inds(k, **options))
+        return await self._run_on_lake(request, lambda: self._service.inds(k, **options))
 
     async def paths(
         self, request: Request, start: p.Name, end: p.Name, hops: Annotated[int, p.Query(ge=1, le=5)] = 3, k: p.K = 5
     ) -> Answers:
         """The best ways to join one table of the lake with another over others."""
-        found = await self._ask_lake(request, lambda: self._service.paths(start, end, hops, k or 5))
+        found = await self._run_on_lake(request, lambda: self._service.paths(start, end, hops, k or 5))
         return found.to_dicts()
 
-    async def graph(self, request: Request, min_score: p.Score = None) -> Answer:
+    async def graph(self, request: Request, min_score: p.Score = None, edges: p.Edges = "keys") -> Answer:
         """The join graph: tables, likely foreign keys between them, components and hubs."""
-        return await self._ask_lake(request, lambda: self._service.graph(min_score).to_json())
+        return await self._run_on_lake(request, lambda: self._service.graph(min_score, edges).to_json())
 
-    async def explorer(self, request: Request) -> Answer:
+    async def explorer(self, request: Request, edges: p.Edges = "keys") -> Answer:
         """What the page of the graph shows."""
-        found = await self._ask_lake(request, lambda: self._service.graph().explorer())
+        found = await self._run_on_lake(request, lambda: self._service.graph(edges=edges).explorer())
         return {**found, "link": "/tables/"}
 
     async def explorer_asset(self, name: Literal["explorer.js", "explorer.css"]) -> Response:
@@ -218,48 +189,51 @@ class Rest:
         self, request: Request, pattern: p.Glob = "*", offset: p.Offset = 0, limit: p.Limit = 1_000
     ) -> Answer:
         """The tables of the lake by id."""
-        lines = await self._ask(request, lambda: self._service.lake.tables(pattern))
+        lines = await self._run(request, lambda: self._service.lake.tables(pattern))
         return {"total": len(lines), "tables": [line.to_dict() for line in lines[offset : offset + limit]]}
 
     async def table(self, request: Request, name: p.TablePath) -> Answer:
         """A table of the lake, with the profiles of its columns."""
-        return await self._ask(request, lambda: _profile(self._service.lake.table(name)))
+        return await self._run(request, lambda: _profile(self._service.lake.table(name)))
 
     async def rows(self, request: Request, table: p.Table, offset: p.Offset = 0, limit: p.Limit = 100) -> Answer:
         """Some rows of a table."""
-        return await self._ask(request, lambda: self._service.rows(table, offset, limit))
+        return await self._run(request, lambda: self._service.rows(table, offset, limit))
 
     async def find(
         self, request: Request, value: p.Value = None, column: p.ColumnGlob = None, limit: p.Limit = 100
     ) -> Answer:
         """The columns that contain a value, or those whose name matches a glob."""
-        found = await self._ask(request, lambda: self._service.find(value, column))
+        found = await self._run(request, lambda: self._service.find(value, column))
         return {"total": len(found), "columns": [each.to_dict() for each in found[:limit]]}
 
     async def history(self, request: Request, table: p.Table) -> Answers:
         """How a table was made, step by step, from its first table on."""
-        return await self._ask(request, lambda: self._service.history(table))
+        return await self._run(request, lambda: self._service.history(table))
 
     async def info(self, request: Request) -> Answer:
         """What the index is made of."""
-        return await self._ask(request, self._service.lake.info)
+        return await self._run(request, self._service.lake.info)
 
     async def decisions(self, request: Request) -> Answers:
         """What people decided about columns, the latest first."""
-        found = await self._ask(request, self._service.lake.decisions)
+        found = await self._run(request, self._service.lake.decisions)
         return found.to_dicts()
 
     async def decide(self, request: Request, body: DecisionBody) -> Answer:
-        """Keep with the index that columns of two tables join, or never do."""
+        """Keep with the index that columns of two tables, or two values of them, join or never do."""
         self._writes()
-        lake = self._service.lake
-        kept = await self._ask(request, lambda: lake.decide(body.left, body.right, body.on, body.verdict, body.note))
+        lake, values = self._service.lake, _pair(body.values)
+        asked = (body.left, body.right, body.on, body.verdict, body.note)
+        kept = await self._run(request, lambda: lake.decide(*asked, values=values))
         return kept.to_dict()
 
-    async def forget(self, request: Request, left: p.Name, right: p.Name, on: p.Name) -> Answer:
-        """Forget what was decided about columns."""
+    async def forget(
+        self, request: Request, left: p.Name, right: p.Name, on: p.Name, values: p.Values = None
+    ) -> Answer:
+        """Forget what was decided about columns, or about two values of them."""
         self._writes()
-        found = await self._ask(request, lambda: self._service.lake.forget(left, right, on))
+        found = await self._run(request, lambda: self._service.lake.forget(left, right, on, values=_pair(values)))
         return found.to_dict()
 
     async def download(self, request: Request, suffix: p.FileFormat, table: p.Table) -> Response:
@@ -269,7 +243,7 @@ class Rest:
             content, media = file_content(self._service.content(table), suffix)
             return content, media, self._service.title(table)
 
-        content, media, title = await self._ask(request, made)
+        content, media, title = await self._run(request, made)
         name = quote(f"{title.rpartition('/')[2].rpartition('.')[0] or 'table'}.{suffix}")
         headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
         return Response(b"".join(content), media_type=media, headers=headers)
@@ -286,8 +260,8 @@ class Rest:
                     if size > limit.upload_bytes:
                         raise Refused(TOO_LARGE, f"The file is larger than {limit.upload_mb:,} MB.")
                     out.write(chunk)
-            kept = await self._ask(request, lambda: self._service.upload(place, title))
-            first = await self._ask(request, lambda: self._service.rows(kept.name, 0, _SAMPLE))
+            kept = await self._run(request, lambda: self._service.upload(place, title))
+            first = await self._run(request, lambda: self._service.rows(kept.name, 0, _SAMPLE))
             return {**kept.to_dict(), "data": first["data"]}
 
     def _writes(self) -> None:
@@ -299,6 +273,10 @@ def _profile(table: Any) -> Answer:
     if table.error:
         raise Refused(NOT_FOUND, f"{table.name} is not a table: {table.error}.")
     return {"table": table.name, "rows": table.rows, "columns": table.columns.to_dicts()}
+
+
+def _pair(values: list[str] | None) -> tuple[str, str] | None:
+    return None if values is None else (values[0], values[1])
 
 
 def _document(program: str | None) -> Any:

@@ -21,7 +21,7 @@ from dovetail._cancel import Cancelled
 from dovetail.errors import DovetailError, InputError
 from dovetail.serve.guard import Guard
 from dovetail.serve.limits import Limits
-from dovetail.serve.problems import FAILED, UNEXPECTED, status_of
+from dovetail.serve.problems import FAILED, UNEXPECTED, Busy, status_of
 from dovetail.serve.rest import Rest
 from dovetail.serve.service import Service
 from dovetail.serve.tools import Tools
@@ -43,7 +43,7 @@ class Server:
     ) -> None:  # fmt: skip
         self._own = None if keep else tempfile.TemporaryDirectory(prefix="dovetail-serve-")
         self.service = Service(index, keep or Path(self._own.name), limits)  # type: ignore[union-attr]
-        self.workers = Workers(self.service.limits)
+        self.workers = Workers(self.service)
         self.api = FastAPI(
             title="Dovetail", version=__version__, lifespan=self._life, docs_url=None, redoc_url=None,
             description="Finds, explains and makes joins in a data lake.",
@@ -62,7 +62,7 @@ class Server:
     @contextlib.asynccontextmanager
     async def _life(self, _: FastAPI) -> AsyncIterator[None]:
         async with self._tools.session_manager.run():
-            await self.workers.run(self.service.warm_up, _WARMING)
+            await self.workers.run(self.workers.warm_up, seconds=_WARMING)
             yield
         self.workers.close()
         if self._own:
@@ -72,7 +72,8 @@ class Server:
 def _add_problem_handlers(app: FastAPI) -> None:
     @app.exception_handler(DovetailError)
     async def known(_: Request, error: DovetailError) -> JSONResponse:
-        return _problem(status_of(error), str(error))
+        again = {"retry-after": str(error.seconds)} if isinstance(error, Busy) else None
+        return _problem(status_of(error), str(error), again)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:

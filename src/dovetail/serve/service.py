@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,14 @@ from dovetail.search.hits import Hits
 from dovetail.serve.kept import KeptTable, KeptTables, Step, is_kept, result_name
 from dovetail.serve.limits import Limits
 from dovetail.serve.problems import TOO_LARGE, Refused
+from dovetail.serve.question import Question
 from dovetail.serve.sql import run_sql
 from dovetail.tables.frames import typed
 from dovetail.tables.input_table import InputTable, lake_table, only_column
 from dovetail.transform.transformation import Transformation
 
+_UNCERTAIN = 20  # pairs of values to look at; arbitrary, as many as a person looks through
+_GRAPHS = 2  # that are kept: one of each kind of edges
 _LOOK = 1.0  # seconds between two looks for a new generation of the index
 
 
@@ -42,7 +45,7 @@ class Service:
         self._lake = Lake(index)
         self._looked = time.monotonic()
         self._lock = threading.Lock()
-        self._graphs: dict[tuple[int, float | None, int], JoinGraph] = {}
+        self._graphs: dict[tuple[str, float | None, str], JoinGraph] = {}
 
     @property
     def lake(self) -> Lake:
@@ -51,6 +54,23 @@ class Service:
             if time.monotonic() - self._looked > _LOOK:
                 self._lake, self._looked = self._lake.newest(), time.monotonic()
             return self._lake
+
+    def state(self, generation: int = 0) -> str:
+        """What an answer depends on besides the question: the generation, at least the given one, and the decisions."""
+        with self._lock:
+            if self._lake.generation < generation:
+                self._lake = self._lake.newest()
+        return self.lake.state
+
+    def answers(self, question: Question, generation: int = 0) -> Generator[Any, None, str | None]:
+        """The answers to a question, one after another, over the given generation or a newer one.
+
+        Returns the state of the index that they belong to, or None if it has changed meanwhile.
+        """
+        before = self.state(generation)
+        found = getattr(self, question.verb)(**question.options)
+        yield from found if isinstance(found, Iterator) else (found,)
+        return before if before == self.state() else None
 
     def warm_up(self) -> None:
         """Load what the first question would wait for."""
@@ -116,10 +136,11 @@ class Service:
 
     def join(self, table: str, other: str, rows: int = 100, **options: Any) -> dict[str, Any]:
         """The report of a join; with `rows`, the joined table is made and kept, and its first rows are returned."""
-        step = {"verb": "join", "table": table, "with": other, **_given(options)}
+        step = {"verb": "join", "table": table, "with": other, **_given(options), "state": self.lake.state}
         joined = self._joined(step)
         program = joined.transformation.to_json() if joined.transformation else None
-        report = {**joined.report, "sentence": joined.sentence, "program": program}
+        uncertain = {"uncertain": joined.uncertain(_UNCERTAIN)}
+        report = {**joined.report, "sentence": joined.sentence, "program": program, **uncertain}
         if not rows:
             return {**report, "table": None, "columns": [], "data": []}
         kept = self._keep_join(step, joined)
@@ -142,8 +163,9 @@ class Service:
         return {"prefer": found.prefer, "complete": found.complete, "predicates": listed}
 
     def map(
-        self, table: str, column: str | None, to: str | None, to_column: str | None, examples: Sequence[str]
-    ) -> dict[str, Any]:
+        self, table: str, column: str | None = None, to: str | None = None, to_column: str | None = None,
+        examples: Sequence[str] = (),
+    ) -> dict[str, Any]:  # fmt: skip
         if bool(examples) == bool(to):
             raise InputError("Give either `to`, a table with the values to choose from, or `example` pairs.")
         lake = self.lake
@@ -157,14 +179,16 @@ class Service:
 
     # Questions about the lake
 
-    def graph(self, min_score: float | None = None) -> JoinGraph:
-        """The join graph, made once for a generation and what was decided about it."""
+    def graph(self, min_score: float | None = None, edges: str = "keys") -> JoinGraph:
+        """The join graph, made once for a state of the index."""
         lake = self.lake
-        key = lake.generation, min_score, hash(tuple(map(str, lake.decisions())))
+        key = lake.state, min_score, edges
         graph = self._graphs.get(key)
         if graph is None:
-            graph = lake.graph(min_score, progress=_cancellable)
-            self._graphs = {key: graph}
+            graph = lake.graph(min_score, edges=edges, progress=_cancellable)
+            self._graphs = {**{of: made for of, made in self._graphs.items() if of[0] == key[0]}, key: graph}
+            while len(self._graphs) > _GRAPHS:
+                del self._graphs[next(iter(self._graphs))]
         return graph
 
     def foreign_keys(self, tables: str | None, min_score: float | None, k: int) -> list[dict[str, Any]]:
@@ -197,7 +221,7 @@ class Service:
         return options
 
     def _joined(self, step: Step) -> JoinResult:
-        options = {name: value for name, value in step.items() if name not in ("verb", "table", "with")}
+        options = {name: value for name, value in step.items() if name not in ("verb", "table", "with", "state")}
         if "program" in options:
             options["by"] = Transformation.from_json(options.pop("program"))
         lake = self.lake

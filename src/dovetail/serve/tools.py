@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Awaitable, Callable
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -20,6 +19,7 @@ from pydantic import Field
 from dovetail import __version__
 from dovetail.errors import DovetailError
 from dovetail.search.hits import Hit
+from dovetail.serve.question import Question
 from dovetail.serve.service import Service
 from dovetail.serve.work import Workers
 
@@ -54,28 +54,27 @@ class Tools:
         if not read_only:
             self.server.add_tool(self.decide, annotations=ToolAnnotations(read_only_hint=False), structured_output=True)
 
-    async def _ask(self, work: Callable[[], T], seconds: float | None = None) -> T:
-        try:
-            return await self._workers.run(work, seconds)
-        except DovetailError as error:
-            raise ToolError(str(error)) from error
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await _told(self._workers.run(work))
 
-    def _ask_lake(self, work: Callable[[], T]) -> Awaitable[T]:
-        return self._ask(work, self._service.limits.lake_seconds)
+    async def _run_on_lake(self, work: Callable[[], T]) -> T:
+        return await _told(self._workers.run_on_lake(work))
+
+    async def _ask(self, verb: str, **options: Any) -> Any:
+        return await _told(self._workers.ask(Question(verb, options)))
 
     async def search(
         self, table: Table, on: str | None = None, k: K = 5, offset: Offset = 0,
         by: Literal["equal", "transform", "semantic", "through"] = "equal",
     ) -> Answer:  # fmt: skip
         """Find tables of the lake that join with a table. `on` names a column of it, or several with commas between."""
-        search = partial(self._service.search, table, on=on, k=offset + k, by=by)
-        hits = await self._ask(search)
+        hits = await self._ask("search", table=table, on=on, k=offset + k, by=by)
         return {"hits": [_hit(hit) for hit in hits[offset:]], "exact": hits.exact, "sentence": hits.sentence,
                 "more": _more(len(hits) == offset + k, offset + k)}  # fmt: skip
 
     async def union(self, table: Table, k: K = 5) -> Answer:
         """Find tables of the lake whose rows could be appended to a table."""
-        hits = await self._ask(lambda: self._service.union(table, k))
+        hits = await self._ask("union", table=table, k=k)
         return {"hits": [_without(hit.to_dict(), "only_theirs") for hit in hits]}
 
     async def join(
@@ -84,7 +83,7 @@ class Tools:
         by: Literal["equal", "transform", "similar", "semantic", "through"] | None = None,
     ) -> Answer:  # fmt: skip
         """Join two tables, on left=right, or several of these with commas between; or on the best columns it finds."""
-        found = await self._ask(lambda: self._service.join(table, other, _SAMPLE, on=on, how=how, by=by))
+        found = await self._ask("join", table=table, other=other, rows=_SAMPLE, on=on, how=how, by=by)
         told = ("sentence", "why", "probability", "rows", "cardinality", "matched_left", "matched_right",
                 "unmatched_left_sample", "table", "sql")  # fmt: skip
         words = [program["words"] for program in found["programs"]]
@@ -92,40 +91,41 @@ class Tools:
 
     async def sql(self, table: Table, query: str) -> Answer:
         """Run a SELECT of DuckDB over a table, which is called `result` in the query."""
-        found = await self._ask(lambda: self._service.sql(table, query, _SAMPLE))
+        found = await self._ask("sql", table=table, query=query, rows=_SAMPLE)
         return {"table": found["table"], "rows": found["rows"], **_preview(found)}
 
     async def map(self, table: Table, column: str, examples: dict[str, str], k: K = 20) -> Answer:
         """Find what belongs to each value of a column, from examples such as {"Japan": "Tokyo"}."""
         written = [f"{value}={partner}" for value, partner in examples.items()]
-        found = await self._ask(lambda: self._service.map(table, column, None, None, written))
+        found = await self._ask("map", table=table, column=column, examples=written)
         return {"pairs": found["pairs"][:k], "mapped": len(found["pairs"]), "values": found["values"],
                 "tables": found["tables"][:_SAMPLE]}  # fmt: skip
 
     async def predicates(self, table: Table, other: Table, k: K = 5) -> Answer:
         """Rank the columns on which two tables join."""
-        return await self._ask(lambda: self._service.predicates([table, other], None, k))
+        found: Answer = await self._ask("predicates", tables=[table, other], k=k)
+        return found
 
     async def keys(self, tables: str = "*", k: K = 10) -> Answer:
         """Columns that identify the rows of their table; `tables` is a glob."""
-        return {"keys": await self._ask_lake(lambda: self._service.keys(tables, k))}
+        return {"keys": await self._run_on_lake(lambda: self._service.keys(tables, k))}
 
     async def foreign_keys(self, tables: str = "*", k: K = 10) -> Answer:
         """Columns that likely refer to a key of another table, with reasons; `tables` is a glob."""
-        return {"foreign_keys": await self._ask_lake(lambda: self._service.foreign_keys(tables, None, k))}
+        return {"foreign_keys": await self._run_on_lake(lambda: self._service.foreign_keys(tables, None, k))}
 
     async def inds(self, k: K = 10) -> Answer:
         """Columns whose values all occur in a column of another table."""
-        return {"dependencies": await self._ask_lake(lambda: self._service.inds(k))}
+        return {"dependencies": await self._run_on_lake(lambda: self._service.inds(k))}
 
     async def paths(self, start: Table, end: Table, hops: Annotated[int, Field(ge=1, le=5)] = 3, k: K = 3) -> Answer:
         """How two tables of the lake can be joined over others, with SQL."""
-        found = await self._ask_lake(lambda: self._service.paths(start, end, hops, k))
+        found = await self._run_on_lake(lambda: self._service.paths(start, end, hops, k))
         return {"paths": found.to_dicts()}
 
     async def graph(self, k: K = 10) -> Answer:
         """Which tables are connected by likely foreign keys, and around which columns."""
-        graph = await self._ask_lake(self._service.graph)
+        graph = await self._run_on_lake(self._service.graph)
         components = graph.components()
         return {
             "tables": len(graph.tables), "edges": len(graph.edges), "components": len(components),
@@ -134,25 +134,25 @@ class Tools:
 
     async def tables(self, pattern: str = "*", k: K = 20, offset: Offset = 0) -> Answer:
         """List tables of the lake whose id matches a glob."""
-        lines = await self._ask(lambda: self._service.lake.tables(pattern))
+        lines = await self._run(lambda: self._service.lake.tables(pattern))
         part = [line.to_dict() for line in lines[offset : offset + k]]
         return {"total": len(lines), "tables": part, "more": _more(len(lines) > offset + k, offset + k)}
 
     async def columns(self, table: Table) -> Answer:
         """The columns of a table of the lake, with their profiles."""
-        found = await self._ask(lambda: self._service.lake.table(table))
+        found = await self._run(lambda: self._service.lake.table(table))
         told = ("column", "type", "distinct", "nulls", "key", "min", "max", "sample")
         columns = [{name: column.to_dict()[name] for name in told} for column in found.columns]
         return {"table": table, "rows": found.rows, "columns": columns}
 
     async def find(self, value: str | None = None, column: str | None = None, k: K = 20) -> Answer:
         """Find the columns that contain a value, or those whose name matches a glob."""
-        found = await self._ask(lambda: self._service.find(value, column))
+        found = await self._run(lambda: self._service.find(value, column))
         return {"total": len(found), "columns": [each.to_dict() for each in found[:k]]}
 
     async def rows(self, table: Table, offset: Offset = 0, k: K = 10) -> Answer:
         """Some rows of a table."""
-        found = await self._ask(lambda: self._service.rows(table, offset, k))
+        found = await self._run(lambda: self._service.rows(table, offset, k))
         return {"total": found["rows"], **_preview(found, k), "more": _more(found["rows"] > offset + k, offset + k)}
 
     async def give_table(self, content: Annotated[str, Field(max_length=5_000_000)], name: str = "table.csv") -> Answer:
@@ -164,15 +164,24 @@ class Tools:
                 place.write_text(content, encoding="utf-8")
                 return self._service.upload(place, name)
 
-        kept = await self._ask(keep)
+        kept = await self._run(keep)
         return {"table": kept.name, "rows": kept.rows, "columns": list(kept.columns[:_NAMES])}
 
     async def decide(
-        self, left: Table, right: Table, on: str, verdict: Literal["joins", "never"], note: str = ""
-    ) -> Answer:
+        self, left: Table, right: Table, on: str, verdict: Literal["joins", "never"], note: str = "",
+        values: Annotated[tuple[str, str] | None, Field(description="A value of each column: only these.")] = None,
+    ) -> Answer:  # fmt: skip
         """Keep with the index that columns of two tables of the lake join, or never do. Only what the user decided."""
-        kept = await self._ask(lambda: self._service.lake.decide(left, right, on, verdict, note))
+        kept = await self._run(lambda: self._service.lake.decide(left, right, on, verdict, note, values=values))
         return kept.to_dict()
+
+
+async def _told(answer: Awaitable[T]) -> T:
+    """What goes wrong is a sentence for the assistant."""
+    try:
+        return await answer
+    except DovetailError as error:
+        raise ToolError(str(error)) from error
 
 
 def _hit(hit: Hit) -> Answer:

@@ -1,103 +1,121 @@
-"""Questions run in a few threads, which share one index; nobody's event loop waits for them.
+"""Who works on a question, and who waits for it; nobody's event loop does.
 
-A question stops between its steps when its client has left or its time is over (see `_cancel`). Kernels run without
-the interpreter's lock, so several questions use several cores.
+Questions have three lanes, so that quick ones do not wait for slow ones: looking things up and questions about the
+whole lake run in threads, questions about tables in processes of their own (`processes`) or, if there are none, in
+threads. A question about tables that is under way is shared by all who ask it, and its answer is kept (`answers`).
 """
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import contextlib
+import pickle
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from typing import Any, TypeVar
 
-from dovetail._cancel import Cancelled, cancellable
-from dovetail.serve.limits import Limits
-from dovetail.serve.problems import BUSY, OUT_OF_TIME, Refused
+from dovetail.serve.answers import Answers
+from dovetail.serve.lanes import HasLeft, Lane
+from dovetail.serve.limits import MB
+from dovetail.serve.processes import Processes
+from dovetail.serve.question import Question
+from dovetail.serve.service import Service
+from dovetail.serve.shared import SharedQuestion
 
 T = TypeVar("T")
-HasLeft = Callable[[], Awaitable[bool]]
-_LOOK = 0.1  # seconds between two looks whether the client is still there
-_END = object()
 
 
 class Workers:
-    """Threads for questions, and how many wait for one."""
+    """Threads and processes for the questions of one service."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="question")
-        self._asked = 0
+    def __init__(self, service: Service) -> None:
+        self._service, self._limits = service, service.limits
+        limits = service.limits
+        self._processes = Processes(service.index, service.kept.folder, limits) if limits.processes else None
+        self._quick = Lane("look-up", limits.threads, limits.waiting)
+        self._lake = Lane("lake", limits.lake_threads, limits.waiting)
+        self._tables = Lane("question", limits.processes or limits.threads, limits.waiting)
+        self._answers = Answers(limits.answers_mb * MB)
+        self._shared: dict[str, SharedQuestion] = {}
 
-    async def run(self, work: Callable[[], T], seconds: float | None = None, has_left: HasLeft | None = None) -> T:
-        """What `work` returns. Raises `Refused` where too many wait or the time is over, `Cancelled` if nobody does."""
-        (answer,) = [each async for each in self.stream(lambda: iter((work(),)), seconds, has_left)]
-        return answer
+    def warm_up(self) -> None:
+        """Wait until the first question would be answered at once."""
+        if self._processes:
+            self._processes.warm_up()
+        else:
+            self._service.warm_up()
 
-    async def stream(
-        self, work: Callable[[], Iterator[T]], seconds: float | None = None, has_left: HasLeft | None = None
-    ) -> AsyncIterator[T]:
-        """What `work` yields, as it comes."""
-        if self._asked >= self._limits.threads + self._limits.waiting:
-            raise Refused(BUSY, "The server is busy. Try again in a moment.")
-        question = _Question(seconds or self._limits.seconds)
-        self._asked += 1
-        running = asyncio.get_running_loop().run_in_executor(self._threads, question.work_on, work)
-        running.add_done_callback(self._done)
-        watching = asyncio.create_task(question.watch(has_left)) if has_left else None
-        try:
-            while (answer := await question.answers.get()) is not _END:
-                if isinstance(answer, BaseException):
-                    raise answer
-                yield answer
-        finally:
-            question.left.set()
-            if watching:
-                watching.cancel()
+    async def run(self, work: Callable[[], T], has_left: HasLeft | None = None, seconds: float | None = None) -> T:
+        """What `work` returns, which looks something up."""
+        return await _only(self._quick.stream(lambda: iter((work(),)), seconds or self._limits.seconds, has_left))
 
-    def _done(self, _: Any) -> None:
-        self._asked -= 1
+    async def run_on_lake(self, work: Callable[[], T], has_left: HasLeft | None = None) -> T:
+        """What `work` returns, which is about the whole lake."""
+        return await _only(self._lake.stream(lambda: iter((work(),)), self._limits.lake_seconds, has_left))
+
+    async def ask(self, question: Question, has_left: HasLeft | None = None) -> Any:
+        """The answer to a question about tables; of several, the last."""
+        async with contextlib.aclosing(self._pickled(question, has_left)) as answers:
+            given = [each async for each in answers]
+        return pickle.loads(given[-1])
+
+    async def stages(self, question: Question, has_left: HasLeft | None = None) -> AsyncGenerator[Any, None]:
+        """The answers to a question about tables, as they come."""
+        async with contextlib.aclosing(self._pickled(question, has_left)) as answers:
+            async for each in answers:
+                yield pickle.loads(each)
+
+    async def _pickled(self, question: Question, has_left: HasLeft | None) -> AsyncGenerator[bytes, None]:
+        key = _key(await self.run(self._service.state, has_left), question)
+        kept = self._answers.get(key)
+        for each in kept or ():
+            yield each
+        if kept is None:
+            async with contextlib.aclosing(self._share(key, question).answers(has_left)) as answers:
+                async for each in answers:
+                    yield each
+
+    def _share(self, key: str, question: Question) -> SharedQuestion:
+        """The same question under way, or else this one from now on."""
+        if key not in self._shared:
+            self._tables.check_room()
+            shared = self._shared[key] = SharedQuestion()
+            stream = self._tables.stream(lambda: self._work_on(question, shared), self._limits.seconds)
+            shared.start(stream, lambda: self._end(key, question, shared))
+        return self._shared[key]
+
+    def _work_on(self, question: Question, shared: SharedQuestion) -> Iterator[bytes]:
+        """In a thread: pickled answers, and the state of the index that they belong to."""
+        if self._processes:
+            answers = self._processes.answers(question, self._service.lake.generation)
+        else:
+            answers = self._pickle(self._service.answers(question))
+        shared.state = yield from answers
+
+    @staticmethod
+    def _pickle(answers: Generator[Any, None, str | None]) -> Generator[bytes, None, str | None]:
+        while True:
+            try:
+                yield pickle.dumps(next(answers))
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+
+    def _end(self, key: str, question: Question, shared: SharedQuestion) -> None:
+        """Keep the answers, if the index has stayed the same while they were made."""
+        if self._shared.get(key) is shared:
+            del self._shared[key]
+        if shared.state is not None:
+            self._answers.keep(_key(shared.state, question), tuple(shared.given))
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for lane in (self._quick, self._lake, self._tables):
+            lane.close()
+        if self._processes:
+            self._processes.close()
 
 
-class _Question:
-    """One question on its way: what was answered, and whether anybody still waits."""
+async def _only(answers: AsyncGenerator[T, None]) -> T:
+    (answer,) = [each async for each in answers]
+    return answer
 
-    def __init__(self, seconds: float) -> None:
-        self.left = threading.Event()
-        self.answers: asyncio.Queue[Any] = asyncio.Queue()
-        self._loop = asyncio.get_running_loop()
-        self._seconds = seconds
-        self._ends = float("inf")  # the time begins when a thread is free
 
-    def work_on(self, work: Callable[[], Iterator[Any]]) -> None:
-        self._ends = time.monotonic() + self._seconds
-        try:
-            with cancellable(self._is_over):
-                for answer in work() if not self.left.is_set() else ():
-                    self._put(answer)
-            self._put(_END)
-        except Cancelled:
-            self._put(Cancelled() if self.left.is_set() else self._out_of_time())
-        except BaseException as error:  # noqa: BLE001  # raised again where the answer is awaited
-            self._put(error)
-
-    async def watch(self, has_left: HasLeft) -> None:
-        while not await has_left():
-            await asyncio.sleep(_LOOK)
-        self.left.set()
-        self.answers.put_nowait(Cancelled())
-
-    def _is_over(self) -> bool:
-        return self.left.is_set() or time.monotonic() > self._ends
-
-    def _out_of_time(self) -> Refused:
-        return Refused(OUT_OF_TIME, f"This takes longer than {self._seconds:g} seconds, which is the server's limit.")
-
-    def _put(self, answer: Any) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.answers.put_nowait, answer)
+def _key(state: str, question: Question) -> str:
+    return f"{state} {question.written}"

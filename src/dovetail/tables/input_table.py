@@ -24,10 +24,12 @@ from dovetail.catalog.near_copies import Outline, ValueRange
 from dovetail.catalog.profile import count_values, shorten, value_range
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
+from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.layout import Layout, distinct_names
-from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark
-from dovetail.lake.reader import detect_layout, read
-from dovetail.lake.source import is_unchanged, source_of
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark, is_table_folder
+from dovetail.lake.reader import AnyPath, detect_layout, read
+from dovetail.lake.schemes import source_class
+from dovetail.lake.source import is_plain_file, is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
 from dovetail.normalise import ColumnType, decide, tokens
 from dovetail.tables.frames import dates_of_midnights, to_arrow
@@ -156,9 +158,14 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
         return data
     if not isinstance(data, str | Path):
         return InputTable.of_text(pa.Table.from_batches(_frame_batches(data)), name, data)
-    if is_remote(data):
+    if is_remote(data) or source_class(str(data)):
         return _of_address(str(data), segments or ())
     path = Path(data)
+    member = parse_member(str(data))
+    if member is not None and Path(member.path).is_file():
+        return _of_address(str(Path(member.path).resolve()) + str(data).removeprefix(member.path), segments or ())
+    if path.is_dir() and is_table_folder(path):
+        return _of_address(f"{path.resolve()}/", segments or ())
     if path.is_file():
         with _reasons_of(path):
             return _of_file(path, table_id(str(path.resolve()), segments or ()))
@@ -186,7 +193,7 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
             strict=True,
         )
     )
-    path = None if is_remote(record.path) or is_spark(record.path) else Path(record.path)
+    path = Path(record.path) if is_plain_file(record.path) else None
     layout = Layout.from_json(json.loads(record.layout))
 
     def read_text() -> pa.Table:
@@ -222,7 +229,7 @@ def _spark_table(path: str) -> Any:
 
 
 @contextlib.contextmanager
-def _local_file(address: str) -> Iterator[Path]:
+def _local_file(address: str) -> Iterator[AnyPath]:
     """The file at a path or an address, as long as the context is open."""
     with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, _reasons_of(address):
         yield source_of(address).copy(TableFile("", address, 0, ""), Path(folder)).path
@@ -242,7 +249,8 @@ def _reasons_of(address: str | Path) -> Iterator[None]:
 def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
     with _local_file(address) as file:
         found = _of_file(file, table_id(address, segments))
-    return InputTable(file.name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
+    name = address.rstrip("/").rpartition("/")[2]
+    return InputTable(name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
 
 
 def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
@@ -254,13 +262,14 @@ def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
     return None
 
 
-def _of_file(path: Path, id: str | None) -> InputTable:
+def _of_file(path: AnyPath, id: str | None) -> InputTable:
     layout = detect_layout(path)
     text = pa.Table.from_batches(_file_batches(path, layout))
-    return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=path, layout=layout, id=id)
+    here = path if isinstance(path, Path) else None
+    return InputTable(path.name, text.column_names, text.num_rows, lambda: text, path=here, layout=layout, id=id)
 
 
-def _file_batches(path: Path, layout: Layout) -> list[pa.RecordBatch]:
+def _file_batches(path: AnyPath, layout: Layout) -> list[pa.RecordBatch]:
     """A file's rows as batches of raw text."""
     empty = pa.RecordBatch.from_arrays([pa.array([], pa.string()) for _ in layout.columns], list(layout.columns))
     return list(read(path, layout)) or [empty]

@@ -38,6 +38,10 @@ class UnionHit:
     objections: tuple[str, ...]
     appender: Appender | None = field(default=None, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Sent to another process, a hit leaves its appender behind."""
+        return {**vars(self), "appender": None}
+
     def append(self) -> Any:
         """My rows and those of the table below them, as the kind of frame that was searched with."""
         if self.appender is None:

@@ -39,6 +39,7 @@ def test_json(idx, monkeypatch):
         "note": None,
         "decided": "",
         "missing": [],
+        "values": None,
     }
 
 

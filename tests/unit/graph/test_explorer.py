@@ -41,6 +41,22 @@ def test_the_page_has_all_edges_with_their_reasons(graph):
     assert [[data["tables"][n] for n in part] for part in data["components"]] == graph.components()
 
 
+def test_inclusion_dependencies_as_edges(tmp_path_factory):
+    lake = Lake(make_index(tmp_path_factory.mktemp("dependencies")))
+    graph = lake.graph(edges="inds")
+    ends = ("dependent", "referenced")
+    found = {tuple(part for end in ends for part in (each[f"{end}_table"], *each[f"{end}_columns"]))
+             for each in lake.inds().to_dicts()}  # fmt: skip
+    assert {(e.table, *e.columns, e.other, *e.other_columns) for e in graph.edges} == found != set()
+    data = data_of(graph.to_html())
+    assert data["noun"] == "inclusion dependency" and data["note"] == "" and len(data["edges"]) == len(found)
+    assert all("occur" in data["phrases"][reason] for edge in data["edges"] for reason in edge["reasons"])
+    with pytest.raises(InputError, match="must be one of keys, inds"):
+        lake.graph(edges="columns")
+    with pytest.raises(InputError, match="min_score"):
+        lake.graph(0.5, edges="inds")
+
+
 def test_the_page_loads_nothing_and_names_stay_text(graph):
     page = explorer_page({**graph.explorer(), "tables": [HOSTILE]}, HOSTILE)
     assert "default-src 'none'" in page and not re.search(r'(src|href)="(?!#)', page)

@@ -23,6 +23,7 @@ from dovetail.indexes.rows.index import ROWS
 from dovetail.indexes.rows.query import RowReader
 from dovetail.indexes.tokens.index import TOKENS
 from dovetail.normalise.hashing import as_buffers, hash_tokens
+from dovetail.ways import DEFAULT, ChosenWay, choose_way, every_way
 
 Table = list[tuple[str | None, ...]]
 FAMILIES = ("xash", "fitted")
@@ -84,6 +85,13 @@ def brute_force(tables: list[Table], query: list[tuple[str, ...]], k: int, floor
     return found[:k]
 
 
+def every_way_of_keys(width: int) -> list[ChosenWay]:
+    """The paper's from every column of the key; both ways without super keys."""
+    starts = [choose_way("keys", "mate", {"start": column}) for column in range(width)]
+    without = [choose_way("keys", name, {"super_keys": "off"}) for name in ("cover", "mate")]
+    return [*every_way("keys"), *starts, *without]
+
+
 values = st.sampled_from(["a", "b", "c", "ä", "иван", "北京", "القاهرة", "2024-01-31", "2024-01-13", "x y", ""])
 few = st.sampled_from(["0", "1"])
 cells = st.none() | values
@@ -120,9 +128,12 @@ def test_equals_brute_force_over_all_mappings(tmp_path_factory, lake, query, k, 
     for many, most_mappings in ((0, MOST_MAPPINGS), (8, MOST_MAPPINGS), (8, 0)):
         found = ask(reader, query, k=k, floor=floor, many=many, most_mappings=most_mappings)
         assert found == brute_force(lake, query, k, floor)
+    for way in every_way_of_keys(len(query[0])):
+        assert ask(reader, query, k=k, floor=floor, way=way) == brute_force(lake, query, k, floor)
     allowed = np.array([data.draw(st.booleans()) for _ in lake])
     dead = [table if alive else [] for table, alive in zip(lake, allowed, strict=True)]
-    assert ask(reader, query, k=k, floor=floor, allowed=allowed) == brute_force(dead, query, k, floor)
+    for way in (DEFAULT, choose_way("keys", "mate")):
+        assert ask(reader, query, k=k, floor=floor, allowed=allowed, way=way) == brute_force(dead, query, k, floor)
 
 
 @settings(max_examples=40)

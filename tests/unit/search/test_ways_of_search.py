@@ -35,6 +35,31 @@ def test_overlap(lake, way, options):
     assert as_rows(lake.search(AIRPORTS, way=way, **options)) == expected
 
 
+@pytest.mark.parametrize(
+    ("way", "settings"),
+    [
+        ("cover", {}),
+        ("cover", {"super_keys": "off"}),
+        ("mate", {}),
+        ("mate", {"super_keys": "off"}),
+        ("mate", {"start": "country"}),
+        ("mate", {"start": "city"}),
+    ],
+)
+def test_several_columns_together(lake, way, settings):
+    expected = as_rows(lake.search(AIRPORTS, on=["country", "city"]))
+    assert expected
+    assert as_rows(lake.search(AIRPORTS, on=["country", "city"], way=way, settings=settings)) == expected
+
+
+def test_the_start_from_the_command(sample_index):
+    asked = ("search", AIRPORTS, "--on", "country,city", "--index", sample_index)
+    same = command(*asked).out
+    assert command(*asked, "--set", "way=mate", "--set", "start=city").out == same
+    refused = command(*asked, "--set", "way=mate", "--set", "start=town")
+    assert (refused.code, refused.err.strip()) == (2, "start is 'town'; it must be a column of the key: country, city.")
+
+
 def test_a_named_way_has_one_answer(lake):
     (only,) = lake.search_iter(AIRPORTS, on="country", way="josie", settings={"batch": 3})
     assert only.exact
@@ -50,11 +75,30 @@ def test_from_the_command(sample_index):
     assert "The ways are: auto, josie, merge_list, probe_set." in refused.err
 
 
+def test_partitions_on_disk_from_the_command(sample_index, tmp_path, monkeypatch):
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
+    asked = ("search", AIRPORTS, "--on", "city", "--by", "semantic", "--index", sample_index)
+    same = command(*asked).out
+    assert command(*asked, "--set", "way=pexeso", "--set", "partitions=3").out == same
+    assert len(list((tmp_path / "cache").glob("*/divergence-3-0-0-*"))) == 4  # which columns, and three partitions
+    refused = command(*asked, "--set", "way=pexeso", "--set", "clustering=nearest")
+    assert "clustering is nearest; it must be one of divergence, random" in refused.err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"by": "through", "way": "josie"}, "`way` needs `by` to be one of equal, semantic, not 'through'"),
-        ({"on": ["country", "name"], "way": "josie"}, "`way` takes one column; `on` names several"),
+        ({"on": ["country", "name"], "way": "josie"}, "no way 'josie' of keys. The ways are: auto, cover, mate."),
+        ({"on": "country", "way": "mate"}, "no way 'mate' of overlap. The ways are: auto, josie"),
+        (
+            {"on": ["country", "name"], "way": "mate", "settings": {"start": "iata"}},
+            "start is 'iata'; it must be a column of the key: country, name.",
+        ),
+        (
+            {"on": ["country", "name"], "way": "cover", "settings": {"start": "name"}},
+            "The way 'cover' of keys has no setting 'start'. Its settings are: super_keys.",
+        ),
         ({"on": "country", "fast": True, "way": "josie"}, "`fast` answers from sketches"),
         ({"settings": {"batch": 3}}, "The way 'auto' of overlap has no setting 'batch'"),
         ({"by": "semantic", "way": "pexeso", "settings": {"levels": 7}}, "levels is 7; it must be one of 0, 1, 2"),

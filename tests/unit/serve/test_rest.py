@@ -8,12 +8,14 @@ import json
 import shutil
 import time
 
+import jsonschema
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 from dovetail.api.lake import Lake
 from dovetail.serve.limits import Limits
+from dovetail.serve.problems import Busy
 from support.decided_lake import AIRPORTS, make_index
 from support.pipeline import index, without_spark
 from support.served import client_of
@@ -72,7 +74,8 @@ def test_hits_stream_by_stages(client):
     "address",
     [
         "/union.json?table=teams.csv", "/predicates.json?table=flights.csv&table=airports.csv", "/keys.json",
-        "/foreign_keys.json", "/inds.json", "/graph.json", "/explorer.json", "/tables.json", "/tables/flights.csv.json",
+        "/foreign_keys.json", "/inds.json", "/graph.json", "/graph.json?edges=inds",
+        "/explorer.json?edges=inds", "/tables.json", "/tables/flights.csv.json",
         "/rows.json?table=flights.csv&limit=3", "/find.json?value=ZRH", "/find.json?column=*car*", "/info.json",
         "/paths.json?start=flights.csv&end=carriers.csv", "/decisions.json", "/history.json?table=flights.csv",
         "/map.json?table=airports.csv&column=city&example=City of ZRH=ZRH", "/openapi.json",
@@ -191,6 +194,35 @@ def test_decisions_are_kept_with_the_index(made, tmp_path):
         refused(client.post("/decisions.json", json={**pair, "verdict": "never"}), 403)
 
 
+def test_decisions_about_values_make_another_join(made, tmp_path):
+    copy = shutil.copytree(made, tmp_path / "idx")
+    with client_of(copy) as client:
+        mine = sent(client, "code,n\nZRHH,1\nBER,2\n", "mine.csv")
+        asked = {"table": mine["table"], "with": "airports.csv", "on": "code", "how": "left"}
+        before = told(client.get("/join.json", params=asked))
+        assert before["data"][0][:2] == ["ZRHH", 1] and before["matched_left"] == 1
+        values = ["ZRHH", "zrh"]
+        pair = {"left": "mine.csv", "right": "airports.csv", "on": "code"}
+        told(client.post("/decisions.json", json={**pair, "verdict": "joins", "values": values}))
+        after = told(client.get("/join.json", params=asked))
+        assert after["matched_left"] == 2 and after["decided_pairs"] == 1 and after["table"] != before["table"]
+        assert after["data"][0] == ["ZRHH", 1, "ZRH", "City of ZRH"]
+        refused(client.post("/decisions.json", json={**pair, "verdict": "joins", "values": ["x"]}), 422)
+        told(client.delete("/decisions.json", params={**pair, "values": values}))
+        assert told(client.get("/join.json", params=asked))["matched_left"] == 1
+
+
+def test_a_busy_server_says_when_to_come_back(made, monkeypatch):
+    def full():
+        raise Busy(7)
+
+    with client_of(made) as client:
+        monkeypatch.setattr(client.served.workers._tables, "check_room", full)
+        answer = client.get("/search.json", params={"table": "flights.csv"})
+        assert "7 seconds" in refused(answer, 503) and answer.headers["retry-after"] == "7"
+        assert told(client.get("/decisions.json")) == [], "what is only looked up does not wait"
+
+
 def test_a_new_generation_is_noticed(tmp_path):
     made = make_index(tmp_path)
     with client_of(made) as client:
@@ -203,3 +235,25 @@ def test_a_new_generation_is_noticed(tmp_path):
                 break
             time.sleep(0.2)
         assert told(client.get("/tables/new.csv.json"))["rows"] == len(AIRPORTS)
+
+
+def test_every_answer_fits_its_schema(client):
+    """The schemas are made of examples, so an example that is no longer like the answers is found here."""
+    described = told(client.get("/openapi.json"))["paths"]
+    mine = sent(client, MINE)
+    asked = {
+        "/search.json": {"table": "flights.csv"}, "/union.json": {"table": "teams.csv"},
+        "/join.json": {"table": mine["table"], "with": "airports.csv", "by": "similar"},
+        "/sql.json": {"table": "flights.csv", "query": "SELECT 1 AS one"},
+        "/map.json": {"table": "airports.csv", "column": "city", "example": "City of ZRH=ZRH"},
+        "/predicates.json": {"table": ["flights.csv", "airports.csv"]}, "/find.json": {"value": "ZRH"},
+        "/paths.json": {"start": "flights.csv", "end": "carriers.csv"}, "/rows.json": {"table": mine["table"]},
+        "/history.json": {"table": mine["table"]},
+        **{f"/{verb}.json": {} for verb in ("keys", "foreign_keys", "inds", "graph", "tables", "decisions", "info")},
+    }  # fmt: skip
+    for path, params in asked.items():
+        content = described[path]["get"]["responses"]["200"]["content"]["application/json"]
+        jsonschema.validate(told(client.get(path, params=params)), content["schema"])
+        jsonschema.validate(content["example"], content["schema"])
+    profile = described["/tables/{name}.json"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    jsonschema.validate(told(client.get("/tables/flights.csv.json")), profile)

@@ -24,7 +24,7 @@ def service(tmp_path_factory):
 
 def called(service, calls, read_only=True):
     async def main():
-        async with Client(Tools(service, Workers(service.limits), read_only).server) as client:
+        async with Client(Tools(service, Workers(service), read_only).server) as client:
             tools = (await client.list_tools()).tools
             return tools, [await client.call_tool(*call) for call in calls]
 

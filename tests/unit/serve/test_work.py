@@ -1,4 +1,4 @@
-"""Questions in threads: they end when nobody waits, when the time is over, and never when somebody else leaves."""
+"""Questions under way: shared, kept, in order; they end when nobody waits any more or their time is over."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import pytest
 from dovetail._cancel import Cancelled, cancellable, check_cancelled
 from dovetail._deadline import Deadline
 from dovetail.api.lake import Lake
+from dovetail.serve.answers import Answers
+from dovetail.serve.lanes import Lane
 from dovetail.serve.limits import Limits
-from dovetail.serve.problems import Refused
+from dovetail.serve.problems import Busy, Refused
+from dovetail.serve.question import Question
 from dovetail.serve.work import Workers
 
 
@@ -26,60 +29,190 @@ def endless(ended):
         raise
 
 
+def lane(threads=2, waiting=8):
+    return Lane("test", threads, waiting)
+
+
+async def only(stream):
+    (answer,) = [each async for each in stream]
+    return answer
+
+
+def asked_of(lane, work, seconds=60, has_left=None):
+    return asyncio.create_task(only(lane.stream(lambda: iter((work(),)), seconds, has_left)))
+
+
+class Client:
+    """Somebody who asks, and may leave."""
+
+    def __init__(self):
+        self.here = True
+
+    async def has_left(self):
+        return not self.here
+
+
 def test_a_question_ends_when_its_client_leaves():
     async def main():
-        workers, ended, here = Workers(Limits(threads=2)), threading.Event(), True
-
-        async def has_left():
-            return not here
-
-        asked = asyncio.create_task(workers.run(lambda: endless(ended), has_left=has_left))
-        other = await workers.run(lambda: "answer")
-        assert other == "answer" and not ended.is_set()
-        here = False
+        used, ended, client = lane(), threading.Event(), Client()
+        asked = asked_of(used, lambda: endless(ended), has_left=client.has_left)
+        assert await asked_of(used, lambda: "answer") == "answer" and not ended.is_set()
+        client.here = False
         with pytest.raises(Cancelled):
             await asked
         assert await asyncio.to_thread(ended.wait, 5)
-        workers.close()
+        used.close()
 
     asyncio.run(main())
 
 
 def test_a_question_ends_when_its_time_is_over():
     async def main():
-        workers, ended = Workers(Limits(threads=1)), threading.Event()
+        used, ended = lane(threads=1), threading.Event()
         with pytest.raises(Refused, match=r"longer than 0\.2 seconds") as refused:
-            await workers.run(lambda: endless(ended), seconds=0.2)
+            await asked_of(used, lambda: endless(ended), seconds=0.2)
         assert refused.value.status == 504 and ended.is_set()
-        workers.close()
+        used.close()
 
     asyncio.run(main())
 
 
-def test_too_many_questions_are_refused():
+def test_too_many_questions_are_refused_with_a_time_to_come_back():
     async def main():
-        workers, go = Workers(Limits(threads=1, waiting=1)), threading.Event()
-        asked = [asyncio.create_task(workers.run(go.wait)) for _ in range(2)]
+        used, go = lane(threads=1, waiting=1), threading.Event()
+        asked = [asked_of(used, go.wait) for _ in range(2)]
         await asyncio.sleep(0.05)
-        with pytest.raises(Refused) as refused:
-            await workers.run(lambda: None)
-        assert refused.value.status == 503
+        with pytest.raises(Busy) as refused:
+            await asked_of(used, lambda: None)
+        assert refused.value.status == 503 and 1 <= refused.value.seconds <= 60
         go.set()
         assert await asyncio.gather(*asked) == [True, True]
-        assert await workers.run(lambda: 1) == 1
-        workers.close()
+        assert await asked_of(used, lambda: 1) == 1
+        used.close()
+
+    asyncio.run(main())
+
+
+def test_questions_are_answered_in_the_order_of_asking():
+    async def main():
+        used, order = lane(threads=1, waiting=20), []
+        await asyncio.gather(*(asked_of(used, lambda n=n: order.append(n)) for n in range(20)))
+        assert order == list(range(20))
+        used.close()
 
     asyncio.run(main())
 
 
 def test_a_failure_is_raised_where_the_answer_is_awaited():
     async def main():
-        workers = Workers(Limits(threads=1))
+        used = lane(threads=1)
         with pytest.raises(ZeroDivisionError):
-            await workers.run(lambda: 1 // 0)
+            await asked_of(used, lambda: 1 // 0)
+        used.close()
+
+    asyncio.run(main())
+
+
+class Slow:
+    """A service whose one question takes until somebody lets it go on, and that counts how often it was asked."""
+
+    index, limits = "", Limits(threads=4)
+
+    def __init__(self):
+        self.asked, self.go, self.ended, self.now = 0, threading.Event(), threading.Event(), "1:"
+
+    def state(self):
+        return self.now
+
+    def answers(self, question):
+        self.asked += 1
+        before = self.now
+        try:
+            yield f"first for {question.options['table']}"
+            while not self.go.wait(0.005):
+                check_cancelled()
+            yield "last"
+        except Cancelled:
+            self.ended.set()
+            raise
+        return before if before == self.now else None
+
+
+def question(table="a.csv"):
+    return Question("search_stages", {"table": table})
+
+
+async def all_of(workers, asked, client=None):
+    return [each async for each in workers.stages(asked, client.has_left if client else None)]
+
+
+def test_a_question_under_way_is_shared_and_its_answer_kept():
+    async def main():
+        service = Slow()
+        workers = Workers(service)
+        asked = [asyncio.create_task(all_of(workers, question())) for _ in range(5)]
+        await asyncio.sleep(0.1)
+        late = asyncio.create_task(all_of(workers, question()))
+        other = asyncio.create_task(all_of(workers, question("b.csv")))
+        await asyncio.sleep(0.05)
+        service.go.set()
+        assert await asyncio.gather(*asked, late) == [["first for a.csv", "last"]] * 6
+        assert await other == ["first for b.csv", "last"] and service.asked == 2
+        assert await all_of(workers, question()) == ["first for a.csv", "last"] and service.asked == 2
+        service.now = "2:"
+        assert await all_of(workers, question()) and service.asked == 3, "another generation, another answer"
         workers.close()
 
     asyncio.run(main())
+
+
+def test_a_shared_question_ends_when_the_last_client_leaves():
+    async def main():
+        service, clients = Slow(), [Client(), Client()]
+        workers = Workers(service)
+        asked = [asyncio.create_task(all_of(workers, question(), client)) for client in clients]
+        await asyncio.sleep(0.1)
+        clients[0].here = False
+        with pytest.raises(Cancelled):
+            await asked[0]
+        await asyncio.sleep(0.2)
+        assert not service.ended.is_set() and service.asked == 1, "the other still waits"
+        clients[1].here = False
+        with pytest.raises(Cancelled):
+            await asked[1]
+        assert await asyncio.to_thread(service.ended.wait, 5)
+        service.go.set()
+        assert await all_of(workers, question()) == ["first for a.csv", "last"] and service.asked == 2
+        workers.close()
+
+    asyncio.run(main())
+
+
+def test_an_answer_is_not_kept_if_the_index_has_changed_meanwhile():
+    async def main():
+        service = Slow()
+        workers = Workers(service)
+        asked = asyncio.create_task(all_of(workers, question()))
+        await asyncio.sleep(0.1)
+        service.now = "2:"
+        service.go.set()
+        await asked
+        service.now = "1:"
+        await all_of(workers, question())
+        assert service.asked == 2
+        workers.close()
+
+    asyncio.run(main())
+
+
+def test_answers_are_bounded():
+    answers = Answers(1_000)
+    for number in range(50):
+        answers.keep(str(number), (b"x" * 60, b"y" * 40))
+        answers.get("0")
+    assert answers.bytes <= 1_000 and answers.get("0") and answers.get("49") and answers.get("1") is None
+    answers.keep("large", (b"z" * 900,))
+    assert answers.get("large") is None
 
 
 @pytest.mark.parametrize("by", ["equal", "transform", "semantic", "through"])

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
-from dovetail.graph.foreign_keys import ForeignKeys
-
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -42,8 +40,14 @@ dovetailExplorer(root, JSON.parse(document.getElementById("graph").textContent))
 """
 
 
-def explorer_data(keys: ForeignKeys, tables: list[str], components: list[list[str]]) -> dict[str, Any]:
-    """What the explorer shows: tables and phrases are named once, and by their number elsewhere."""
+def explorer_data(
+    keys: Iterable[dict[str, Any]], tables: list[str], components: list[list[str]], hubs: list[dict[str, Any]],
+    noun: str, note: str,
+) -> dict[str, Any]:  # fmt: skip
+    """What the explorer shows: tables and phrases are named once, and by their number elsewhere.
+
+    `keys` are edges as foreign keys are listed; `noun` is what one is called, `note` what was left out.
+    """
     number = {table: place for place, table in enumerate(tables)}
     phrases: dict[str, int] = {}
     edges = [
@@ -55,10 +59,13 @@ def explorer_data(keys: ForeignKeys, tables: list[str], components: list[list[st
             "score": round(key["score"], 3),
             "reasons": _numbered(key["reasons"], phrases),
         }
-        for key in keys.to_dicts()
+        for key in keys
     ]
     parts = [[number[table] for table in part] for part in components]
-    return {"tables": tables, "components": parts, "edges": edges, "phrases": list(phrases)}
+    return {
+        "tables": tables, "components": parts, "hubs": hubs, "edges": edges, "phrases": list(phrases), "noun": noun,
+        "note": note,
+    }  # fmt: skip
 
 
 def _numbered(texts: Iterable[str], known: dict[str, int]) -> list[int]:

@@ -37,7 +37,7 @@ function dovetailExplorer(root, graph) {
     const text = base(name).replace(/\.\w+(\.gz)?$/, "");
     return text.length > most ? text.slice(0, most - 1) + "…" : text;
   }
-  const plural = (n, noun) => n.toLocaleString("en") + " " + noun + (n === 1 ? "" : "s");
+  const plural = (n, noun) => n.toLocaleString("en") + " " + (n === 1 ? noun : noun.replace(/([^e])y$/, "$1ie") + "s");
 
   root.classList.add("dt-explorer");
   root.replaceChildren();
@@ -118,8 +118,15 @@ function dovetailExplorer(root, graph) {
     });
     make("h2", plural(components.length, "component") + " of connected tables", list);
     const alone = tables.length - componentOf.size;
-    make("p", plural(tables.length, "table") + ", " + plural(edges.length, "likely foreign key") + ". " +
-      (alone ? plural(alone, "table") + " joined by none." : ""), list);
+    make("p", plural(tables.length, "table") + ", " + plural(edges.length, graph.noun) + ". " +
+      (alone ? plural(alone, "table") + " joined by none. " : "") + graph.note, list);
+    if (graph.hubs.length) make("h2", "What most columns are about", list);
+    graph.hubs.forEach((hub) => {
+      const row = make("div", null, list, "edge");
+      button(hub.column + " of " + base(hub.table), () => go({ table: hub.table }), row);
+      make("p", plural(hub.columns, "column") + " of " + plural(hub.tables, "table"), row).style.margin = "0";
+    });
+    if (components.length) make("h2", "Connected tables", list).style.marginTop = "1rem";
     components.slice(0, LISTED).forEach((members, place) => {
       const row = make("div", null, list, "edge");
       button(plural(members.length, "table") + " around " + base(hubOf(members)), () => go({ component: place }), row);
@@ -182,11 +189,11 @@ function dovetailExplorer(root, graph) {
     const members = components[place].slice().sort((a, b) => degree(b) - degree(a));
     drawTables(members.slice(0, DRAWN), null);
     make("h2", plural(members.length, "connected table"), list);
-    if (members.length > DRAWN) make("p", "The " + DRAWN + " with most foreign keys are drawn.", list);
+    if (members.length > DRAWN) make("p", "The " + DRAWN + " with most edges are drawn.", list);
     members.slice(0, LISTED).forEach((table) => {
       const row = make("div", null, list, "edge");
       button(tables[table], () => go({ table: tables[table] }), row);
-      make("p", plural(degree(table), "foreign key"), row).style.margin = "0";
+      make("p", plural(degree(table), graph.noun), row).style.margin = "0";
     });
   }
   function showTable(table) {
@@ -200,14 +207,14 @@ function dovetailExplorer(root, graph) {
       link.href = graph.link + tables[table].split("/").map(encodeURIComponent).join("/");
       link.target = "_top";
     }
-    if (!own.length) make("p", "No likely foreign key from or to this table.", list);
+    if (!own.length) make("p", "No " + graph.noun + " from or to this table" + (graph.note ? " is among those shown." : "."), list);
     own.slice(0, LISTED).forEach((at) => {
       const edge = edges[at], other = edge.from === table ? edge.to : edge.from;
       const row = make("div", null, list, "edge");
       make("b", (edge.from === table ? edge.columns + " → " : edge.other_columns + " ← "), row);
       button(tables[other], () => go({ table: tables[other] }), row);
       make("b", " (" + (edge.from === table ? edge.other_columns : edge.columns) + ")", row);
-      make("p", "likely: " + Math.round(100 * edge.score) + "%", row).style.margin = "0";
+      make("p", (graph.noun.startsWith("likely") ? "likely: " : "score: ") + Math.round(100 * edge.score) + "%", row).style.margin = "0";
       const reasons = make("ul", null, row);
       edge.reasons.forEach((reason) => make("li", graph.phrases[reason], reasons));
     });

@@ -2,7 +2,7 @@
 
 A search starts from a cover: values such that every key tuple has one of them, with as few row postings as possible.
 The paper starts from one column (section 6.1), chosen without a look at the index; here the dictionary knows how many
-cells hold each value, and so the price of every choice.
+cells hold each value, and so the price of every choice. The way `mate` is the paper's Algorithm 1.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ from dovetail.indexes.mate.core import (
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, NAME, VERSION, MateArrays
 from dovetail.indexes.mate.kernels import hash_tokens as hash_into
 from dovetail.indexes.mate.mapping_kernels import CUT, EFFORT, PAIRS, Pairs, best_mapping
+from dovetail.indexes.mate.published_kernels import search_as_published
 from dovetail.indexes.mate.query_kernels import search_tables
 from dovetail.indexes.mate.start_kernels import drop_needless, find_hits
 from dovetail.indexes.rows.query import RowReader
 from dovetail.normalise.hashing import as_buffers, hash_tokens
+from dovetail.ways import DEFAULT, ChosenWay
 
 MOST_EFFORT = 300_000_000
 """Steps that a search spends on rows, cells and mappings: five to ten seconds. Only keys of many columns with
@@ -88,6 +90,11 @@ def cheapest_cover(tuples: Array, weights: Array) -> Array:
     return chosen
 
 
+def fewest_values(tuples: Array) -> int:
+    """The column of the key that the paper starts from: the one with fewest distinct values."""
+    return int(np.argmin([len(np.unique(column)) for column in tuples.T]))
+
+
 def _covers(tuples: Array, weights: Array) -> list[Array]:
     """Covers by the rarest value of each tuple, and by that whose price for each of its tuples is least.
 
@@ -139,10 +146,12 @@ class MateReader:
         most_mappings: int = MOST_MAPPINGS,
         ranks: Array | None = None,
         effort: int = MOST_EFFORT,
+        way: ChosenWay = DEFAULT,
     ) -> KeyMatches:
         """The k allowed tables with the largest overlaps of at least `floor`; ties by `ranks`, or by number.
 
-        `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these.
+        `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these. The
+        way `mate` takes `start`, a column of the key by its place, and not `choose` and `many`.
         """
         width = tuples.shape[1]
         if k < 1 or floor < 1 or width != len(columns):
@@ -152,10 +161,19 @@ class MateReader:
         mask = wide if allowed is None else wide & allowed
         ranks = np.arange(tables) if ranks is None else ranks
         work = np.array([0, 0, 0, 0, 0, 0, effort], np.int64)
+        published = way.name == "mate"
+        if published:
+            column = way.parameters.get("start", "")
+            start = fewest_values(tuples) if column == "" else column
+            choose = lambda found, _: found[:, start]  # noqa: E731
         key = self._key(columns, tuples, choose)
         if key is None or not mask.any():
             return _found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, width), np.int64), ranks, k, work)
-        hits, bounds = self._hits(key, mask)
+        rows = self._rows
+        if way.parameters.get("super_keys") == "off":  # keys without a bit
+            key = key._replace(keys=np.empty((1, len(key.tuples), 0), np.uint64), class_of=np.zeros(256, np.int64))
+            rows = RowKeys(np.empty((len(rows.super_keys), 0), np.uint64), rows.ones)
+        hits, bounds = self._hits(key, mask, not published)
         hits = hits[bounds[hits[:, 0]] >= floor]
         # By falling bound, ties by rank; hits of one table stay in the order of the starts.
         hits = hits[np.lexsort((ranks[hits[:, 0]], -bounds[hits[:, 0]]))]
@@ -166,13 +184,16 @@ class MateReader:
         seen = TableState.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
         best, best_ranks = np.zeros(min(k, tables), np.int64), np.full(min(k, tables), tables, np.int64)
         counts = np.zeros(6, np.int64)
+        common = (
+            key, self._postings, self._items, self.store, rows, seen, hits, candidates, np.append(begins, len(hits)),
+            bounds, ranks, best, best_ranks, floor,
+        )  # fmt: skip
         at = 0
         while at < len(candidates):
-            at, pairs = search_tables(
-                key, self._postings, self._items, self.store, self._rows, seen, hits, candidates,
-                np.append(begins, len(hits)), bounds, ranks, best, best_ranks, floor, many, most_mappings, at, overlaps,
-                mappings, counts, work,
-            )  # fmt: skip
+            if published:
+                at, pairs = search_as_published(*common, most_mappings, at, overlaps, mappings, counts, work)
+            else:
+                at, pairs = search_tables(*common, many, most_mappings, at, overlaps, mappings, counts, work)
             if at < len(candidates):
                 least = max(floor, int(best[0]))
                 overlaps[at] = self._map(pairs, counts, int(candidates[at]), least, mappings[at], work)
@@ -221,12 +242,12 @@ class MateReader:
         class_of[classes] = np.arange(len(classes))
         return keys, class_of
 
-    def _hits(self, key: QueryKey, mask: Array) -> tuple[Array, Array]:
+    def _hits(self, key: QueryKey, mask: Array, capped: bool) -> tuple[Array, Array]:
         """Table, start, column and entry of every column with a starting value; the bound of every table."""
         groups = key.groups[key.starts]
         most = int((self._postings.offsets[groups + 1] - self._postings.offsets[groups]).sum())
         hits, bounds = np.empty((most, 4), np.int64), np.zeros(len(mask), np.int64)
-        found = find_hits(key, self._postings, self._items, self.store, mask, bounds, hits)
+        found = find_hits(key, self._postings, self._items, self.store, mask, capped, bounds, hits)
         return hits[:found], bounds
 
 

@@ -53,7 +53,7 @@ class Cells(NamedTuple):
 
 
 @compiled
-def _items_before(entry: int, items: Any) -> int:
+def items_before(entry: int, items: Any) -> int:
     """How many posting items come before an entry."""
     every = items.every
     total = items.sums[entry // every]
@@ -73,13 +73,13 @@ def _slot_of(number: int, numbers: Array) -> int:
 
 
 @compiled
-def _empty_cells(room: int) -> Cells:
+def empty_cells(room: int) -> Cells:
     return Cells(np.full(room, -1, np.int64), np.empty(room, np.int64))
 
 
 @compiled
 def _larger_cells(cells: Cells) -> Cells:
-    larger = _empty_cells(4 * len(cells.numbers))
+    larger = empty_cells(4 * len(cells.numbers))
     for i in range(len(cells.numbers)):
         if cells.numbers[i] >= 0:
             slot = _slot_of(cells.numbers[i], larger.numbers)
@@ -143,7 +143,7 @@ def _look_up(
 
 
 @compiled
-def _check(
+def check(
     first: int, last: int, row_key: Array, start_tuples: Array, asked: Array, done: Array, table: int, passing: Array,
     size: int, work: Array,
 ) -> int:  # fmt: skip
@@ -219,7 +219,7 @@ def _match_start(
     matched = int64(0)
     while hit < stop:
         column, entry = hits[hit, 2], hits[hit, 3]
-        place = _items_before(entry, items) - _items_before(items.set_offsets[column], items)
+        place = items_before(entry, items) - items_before(items.set_offsets[column], items)
         at = items.starts[column] + place * row_bytes
         for _ in range(items.set_counts[entry]):
             row = read_number(items.rows, at, row_bytes)
@@ -238,17 +238,17 @@ def _match_start(
                     if values[value, V_START] == start:
                         begin, end = values[value, V_BEGIN], values[value, V_END]
                         work[EFFORT] -= end - begin
-                        size = _check(begin, end, row_key, start_tuples, asked, done, table, passing, size, work)
+                        size = check(begin, end, row_key, start_tuples, asked, done, table, passing, size, work)
             else:
                 work[EFFORT] -= last - first
-                size = _check(first, last, row_key, start_tuples, asked, done, table, passing, size, work)
+                size = check(first, last, row_key, start_tuples, asked, done, table, passing, size, work)
                 if size and _handled_before(
                     cells_at, hit, hits, items.set_offsets, content, store.offsets, store.widths
                 ):
                     continue
             if size:
                 known = n[PAIRS]
-                cells, pairs = _match_row(
+                cells, pairs = match_row(
                     table, cells_at, size, narrow, key, postings, store, seen, cells, pairs, n, work
                 )
                 numbers, cell_values = cells
@@ -258,7 +258,7 @@ def _match_start(
 
 
 @compiled
-def _match_row(
+def match_row(
     table: int, at: int, size: int, looked_up: bool, key: Any, postings: Any, store: Any, seen: Any, cells: Cells,
     pairs: Pairs, n: Array, work: Array,
 ) -> tuple[Cells, Pairs]:  # fmt: skip
@@ -275,6 +275,7 @@ def _match_row(
         )  # fmt: skip
         work[EFFORT] -= n[COLUMNS]
     work[PASSED] += size
+    work[EFFORT] -= size * key.tuples.shape[1]
     for i in range(size):
         pairs = add_pair(seen.passing[i], table, key, seen, pairs, n, work)
     return cells, pairs
@@ -287,7 +288,7 @@ def _match_table(
 ) -> tuple[int, Cells, Pairs]:  # fmt: skip
     """The pairs of a table, and the most tuples that it can reach; left where this is below `least`."""
     if n[CELLS]:
-        cells = _empty_cells(LITTLE_ROOM)
+        cells = empty_cells(LITTLE_ROOM)
     if n[PAIRS]:
         pairs = no_pairs(key.tuples.shape[1])
     n[VALUES:] = 0
@@ -325,10 +326,10 @@ def search_tables(
     handed back, with its pairs; go on behind it when its overlap is known.
     """
     width = key.tuples.shape[1]
-    cells, pairs = _empty_cells(LITTLE_ROOM), no_pairs(width)
+    cells, pairs = empty_cells(LITTLE_ROOM), no_pairs(width)
     n[VALUES:] = 0
     if begin:
-        _raise_best(best, best_ranks, overlaps[begin - 1], ranks[candidates[begin - 1]])
+        raise_best(best, best_ranks, overlaps[begin - 1], ranks[candidates[begin - 1]])
     for candidate in range(begin, len(candidates)):
         table = candidates[candidate]
         least = max(floor, best[0])
@@ -352,12 +353,12 @@ def search_tables(
         if overlap < 0:
             return candidate, pairs
         overlaps[candidate] = overlap if overlap >= least else 0
-        _raise_best(best, best_ranks, overlap, ranks[table])
+        raise_best(best, best_ranks, overlap, ranks[table])
     return len(candidates), pairs
 
 
 @compiled
-def _raise_best(best: Array, ranks: Array, overlap: int, rank: int) -> None:
+def raise_best(best: Array, ranks: Array, overlap: int, rank: int) -> None:
     """Put a table in place of the last of the k best, which are in ascending order, if it comes before it."""
     place = -1
     while place + 1 < len(best) and (best[place + 1], -ranks[place + 1]) < (overlap, -rank):

@@ -63,11 +63,13 @@ def _repeated(tuples: Array, i: int, j: int) -> bool:
 
 
 @compiled
-def find_hits(key: Any, postings: Any, items: Any, store: Any, allowed: Array, bounds: Array, hits: Array) -> int:
+def find_hits(
+    key: Any, postings: Any, items: Any, store: Any, allowed: Array, capped: bool, bounds: Array, hits: Array
+) -> int:
     """The columns that hold a starting value, as (table, start, column, entry); for each table the most it can reach.
 
-    A row matches at most one tuple, so a start brings a table no more tuples than it has, nor than its posting items
-    there. `bounds` must be zero.
+    A row matches at most one tuple, so a start brings a table no more tuples than it has posting items there; `capped`,
+    nor than it has tuples. `bounds` must be zero.
     """
     found = 0
     for start in range(len(key.starts)):
@@ -86,5 +88,5 @@ def find_hits(key: Any, postings: Any, items: Any, store: Any, allowed: Array, b
                     found += 1
                     total += items.set_counts[entry]
                 i += 1
-            bounds[table] += min(tuples, total)
+            bounds[table] += min(tuples, total) if capped else total
     return found

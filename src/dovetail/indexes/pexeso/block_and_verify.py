@@ -14,10 +14,14 @@ these columns only.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
+from dovetail.indexes.pexeso.core import Vectors
 from dovetail.indexes.pexeso.grid import DIAMETER, HierarchicalGrid, choose_pivots
 from dovetail.indexes.pexeso.grid_kernels import Inverted, Tally, Targets, block, verify
 from dovetail.indexes.tokens.format import running_sum
@@ -28,31 +32,34 @@ _SAMPLE = 10_000  # texts on which |P| and m are chosen; arbitrary, the answer d
 _WORKLOAD = 50  # of them, queries
 _FEW_QUERIES, _FEW_TEXTS = 20, 500  # whose pairs show what Lemma 1 leaves, in some 0.3 ms
 _PIVOTS, _LEVELS = (1, 3, 5), (2, 3, 4, 5, 6)  # up to the best of the paper's Table VI, 5 and 6
-# Costs by that of a text in verification, 10 ns (benchmarks/semantic/glove.py): of a leaf in blocking, of a distance.
-_LEAF, _DISTANCE = 0.3, 10.0
+# Costs by that of a text in verification, some 10 ns: of a leaf in blocking, of a distance. Scored on lakes that they
+# were not fitted to (benchmarks/semantic/constants.py).
+_LEAF, _DISTANCE = 1.0, 10.0
 _EMPTY = np.empty(0, np.float32)
 
 
+@dataclass(frozen=True)
 class ColumnGrid:
-    """The texts of columns in a hierarchical grid, with its inverted index; in memory."""
+    """The texts of columns in a hierarchical grid, with its inverted index."""
 
-    def __init__(
-        self, vectors: Sparse | Array, dimension: int, text_columns: tuple[Array, Array], radius: float,
+    pivots: Array
+    levels: int
+    grid: HierarchicalGrid
+    inverted: Inverted
+    targets: Targets
+
+    @classmethod
+    def of(
+        cls, vectors: Vectors, dimension: int, text_columns: tuple[Array, Array], radius: float,
         pivots: int = 0, levels: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """`text_columns` are offsets and columns of each text. Without |P| and m, the cost model chooses them."""
-        self._vectors, self._dimension = vectors, dimension
-        sample = self._sample()
-        pivots, levels = chosen(sample, self._texts, radius, pivots, levels)
-        self.pivots, self.levels = choose_pivots(sample, pivots), levels
-        self._grid = HierarchicalGrid(self._mapped(), levels)
-        self._inverted = _inverted(self._grid, *text_columns)
-        order = self._grid.order
-        self._targets = (
-            Targets(_EMPTY.reshape(0, 0), vectors.starts, vectors.dimensions, vectors.weights, order)
-            if isinstance(vectors, Sparse)
-            else Targets(vectors, np.empty(0, np.int64), np.empty(0, np.int32), _EMPTY, order)
-        )
+        sample = dense_at(vectors, spread(len(vectors), _SAMPLE), dimension)
+        pivots, levels = chosen(sample, len(vectors), radius, pivots, levels)
+        farthest = choose_pivots(sample, pivots)
+        grid = HierarchicalGrid.of(_mapped(vectors, dimension, farthest), levels)
+        targets = targets_of(vectors, grid.order)
+        return cls(farthest, levels, grid, _inverted(grid, *text_columns), targets)
 
     def joinable(
         self, queries: Array, weights: Array, radius: float, least: int, matched: Array, allowed: Array
@@ -62,18 +69,18 @@ class ColumnGrid:
         A query counts as often as its weight says; `matched` are rows of each column that match already.
         """
         tally = Tally(matched.astype(np.int64), np.full(len(allowed), -1, np.int64), allowed)
-        stamps = np.full(len(self._grid.order), -1, np.int64)
+        stamps = np.full(len(self.grid.order), -1, np.int64)
         verdicts = np.zeros(len(stamps), np.int8)
         computed, rest = 0, int(weights.sum())
         for first in range(0, len(queries), _QUERIES):
             part = slice(first, first + _QUERIES)
-            mine = HierarchicalGrid(distances(queries[part], self.pivots), self.levels)
+            mine = HierarchicalGrid.of(distances(queries[part], self.pivots), self.levels)
             asked, mass = queries[part][mine.order], weights[part][mine.order]
             left = rest - np.concatenate([[0], np.cumsum(mass)[:-1]])
             rest -= int(mass.sum())
             matching, candidate, leaves = self._blocked(mine, radius)
             computed += verify(
-                matching, candidate, leaves, asked, mine.places, mass, left, self._targets, self._inverted, radius,
+                matching, candidate, leaves, asked, mine.places, mass, left, self.targets, self.inverted, radius,
                 least, tally, verdicts, stamps, first,
             )  # fmt: skip
         return allowed & (tally.match >= least), computed
@@ -81,37 +88,44 @@ class ColumnGrid:
     def share_left(self, queries: Array, radius: float) -> float:
         """The share of pairs of a query and a text that Lemma 1 leaves, on a sample of both."""
         mine = distances(queries[:: max(1, len(queries) // _FEW_QUERIES)], self.pivots)
-        theirs = self._grid.places[:: max(1, self._texts // _FEW_TEXTS)]
+        theirs = self.grid.places[:: max(1, len(self.grid.places) // _FEW_TEXTS)]
         return share_left(theirs, mine, radius)
 
     def _blocked(self, mine: HierarchicalGrid, radius: float) -> tuple[Array, Array, int]:
         """Matching and candidate pairs by query, and the number of leaves: quick browsing comes first."""
-        leaves = len(self._grid.leaf_keys)
-        browsed = self._grid.leaves_at(mine.leaf_keys)
-        matching, candidate = block(mine.cells, mine.places, self._grid.cells, leaves, radius, browsed)
+        leaves = len(self.grid.leaf_keys)
+        browsed = self.grid.leaves_at(mine.leaf_keys)
+        matching, candidate = block(mine.cells, mine.places, self.grid.cells, leaves, radius, browsed)
         same = np.repeat(browsed, np.diff(mine.leaf_starts))
         places = np.flatnonzero(same >= 0)
         pairs = np.concatenate([places * leaves + same[places], np.sort(candidate)])
         return np.sort(matching), pairs[np.argsort(pairs // leaves, kind="stable")], leaves
 
-    def _mapped(self) -> Array:
-        places = np.empty((self._texts, len(self.pivots)))
-        for at in range(0, self._texts, _PORTION):
-            part = np.arange(at, min(at + _PORTION, self._texts))
-            places[part] = distances(self._dense(part), self.pivots)
-        return places
 
-    @property
-    def _texts(self) -> int:
-        return len(self._vectors)
+def targets_of(vectors: Vectors, order: Array) -> Targets:
+    """Vectors as the kernels compare them; `order` has the row of each place of the grid."""
+    if isinstance(vectors, Sparse):
+        return Targets(_EMPTY.reshape(0, 0), vectors.starts, vectors.dimensions, vectors.weights, order)
+    return Targets(vectors, np.empty(0, np.int64), np.empty(0, np.int32), _EMPTY, order)
 
-    def _sample(self) -> Array:
-        return self._dense(np.linspace(0, self._texts - 1, min(self._texts, _SAMPLE)).astype(np.int64))
 
-    def _dense(self, places: Array) -> Array:
-        if not isinstance(self._vectors, Sparse):
-            return np.asarray(self._vectors[places])
-        return dense_rows(self._vectors.take(places), self._dimension)
+def spread(texts: int, number: int) -> Array:
+    """So many places, or all, evenly spread."""
+    return np.linspace(0, texts - 1, min(texts, number)).astype(np.int64)
+
+
+def dense_at(vectors: Vectors, places: Array, dimension: int) -> Array:
+    if not isinstance(vectors, Sparse):
+        return np.asarray(vectors[places])
+    return dense_rows(vectors.take(places), dimension)
+
+
+def _mapped(vectors: Vectors, dimension: int, pivots: Array) -> Array:
+    places = np.empty((len(vectors), len(pivots)))
+    for at in range(0, len(vectors), _PORTION):
+        part = np.arange(at, min(at + _PORTION, len(vectors)))
+        places[part] = distances(dense_at(vectors, part, dimension), pivots)
+    return places
 
 
 def dense_rows(vectors: Sparse, dimension: int) -> Array:

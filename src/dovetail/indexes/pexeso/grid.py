@@ -6,6 +6,9 @@ leaves and its vectors.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
 from dovetail._types import Array
@@ -31,22 +34,26 @@ def choose_pivots(sample: Array, number: int) -> Array:
     return found
 
 
+@dataclass(frozen=True)
 class HierarchicalGrid:
-    """Mapped vectors in a grid of m levels beneath its root; only cells with a vector exist.
+    """Mapped vectors in a grid of m levels beneath its root; only cells with a vector exist."""
 
-    `order` lists the vectors leaf by leaf.
-    """
+    order: Array  # the vectors, leaf by leaf
+    places: Array  # their distances from the pivots, in this order
+    leaf_keys: Array
+    leaf_starts: Array  # in the order
+    cells: Cells
 
-    def __init__(self, places: Array, levels: int) -> None:
+    @classmethod
+    def of(cls, places: Array, levels: int) -> Self:
         pivots = places.shape[1]
         corners = np.clip((places / DIAMETER * 2**levels).astype(np.int64), 0, 2**levels - 1)
         key = _interleaved(corners, levels)
-        self.order = np.argsort(key, kind="stable")
-        self.places = np.ascontiguousarray(places[self.order])
-        key = key[self.order]
-        self.leaf_keys, starts = np.unique(key, return_index=True)
-        self.leaf_starts = np.append(starts, len(places))
-        self.cells = _all_cells(key, self.places, corners[self.order], pivots, levels)
+        order = np.argsort(key, kind="stable")
+        key, places = key[order], np.ascontiguousarray(places[order])
+        leaf_keys, starts = np.unique(key, return_index=True)
+        cells = _all_cells(key, places, corners[order], pivots, levels)
+        return cls(order, places, leaf_keys, np.append(starts, len(places)), cells)
 
     def leaves_at(self, keys: Array) -> Array:
         """The leaves that cover the same regions as those with these keys, or -1."""

@@ -36,6 +36,18 @@ class TwoCoded:
         pairs = ((0, a, 1, b) for a in range(self.left.width) for b in range(self.right.width))
         return [pair for pair in pairs if pair not in self._excluded]
 
+    def joining(self, found: Sequence[Pair]) -> list[Pair]:
+        """All pairs with which anything joins: those that were found at the root."""
+        return list(found)
+
+    def fresh(self, _: Sequence[Pair], __: Pair) -> list[Pair]:
+        """The pairs that can be added only after this one: none of two tables."""
+        return []
+
+    def promising(self, pairs: Sequence[Pair], *_: object) -> Sequence[Pair]:
+        """The pairs that are worth counting: all, since they are counted together."""
+        return pairs
+
     def joined(self, pairs: Sequence[Pair]) -> Joined | None:
         """The counts of the join on these pairs; None if nothing joins."""
         return self.groups(pairs[:-1]).children(pairs[-1:]).get(pairs[-1])

@@ -1,14 +1,15 @@
 """Joining groups of more than two tables (section V.D of the paper).
 
-Columns that a predicate makes equal, directly or not, are one variable. The joining keys are then the natural
-join of the tables' distinct values of their variables, each with the rows that have them; rows are never joined.
+A predicate grows from the first table: each pair of columns connects a further table, or two that are connected
+already, so that no predicate is made whose tables do not hang together. The tables that are not connected yet count
+with the most rows that any pair of columns leaves them.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -16,173 +17,286 @@ from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.join.best_predicate.coding import Coded
 from dovetail.join.best_predicate.groups import Pair, TwoCoded
+from dovetail.join.best_predicate.kernels import rows_by_code, split_rows
+from dovetail.join.best_predicate.key_kernels import (
+    classes_of_rows,
+    codes_of_classes,
+    count_pair,
+    join_keys,
+    renumber,
+)
 from dovetail.join.best_predicate.scores import Joined
 
 MOST_KEYS = 20_000_000  # of a predicate; one with more is passed over
-_KEYS_A_SECOND = 1_000_000  # arbitrary, not measured: no join of keys is begun that needs more than the time left
+_KEYS_A_SECOND = 1_000_000  # arbitrary, not measured: no keys are made that need more than the time left
+_SHIFT = 32
+
+Split = tuple[Array, Array, Array]
+"""See `key_kernels`."""
 
 
 class ManyCoded:
+    """More than two coded tables, with what every pair of columns joins by itself."""
+
     def __init__(self, coded: Coded, deadline: Deadline) -> None:
         self.tables = coded.tables
         self.sizes = tuple(table.rows for table in coded.tables)
         self.passed_over = False  # whether a predicate had too many keys, or the time was over
         self.deadline = deadline
-        self._excluded = coded.excluded
-        self._known = dict(self._single(coded))
+        self.by_code = [[rows_by_code(codes, coded.size) for codes in table.codes] for table in coded.tables]
+        alone = dict(self._joined_alone(coded))
+        self.most = [
+            max(
+                (joined.matched[(x, y).index(table)] for (x, _, y, _), joined in alone.items() if table in (x, y)),
+                default=0,
+            )
+            for table in range(len(self.tables))
+        ]
+        self.single: dict[Pair, Joined] = {}
+        if all(self.most):  # otherwise a table joins nothing
+            self.single = {pair: self._with_others(pair, joined) for pair, joined in sorted(alone.items())}
 
-    def _single(self, coded: Coded) -> Iterable[tuple[frozenset[Pair], Joined | None]]:
-        """Predicates of one pair, counted two tables at a time; the other tables are multiplied in."""
+    def _joined_alone(self, coded: Coded) -> Iterable[tuple[Pair, Joined]]:
+        """What pairs of columns join of their two tables, all of two tables at once."""
         for x, y in itertools.combinations(range(len(self.tables)), 2):
             if self.deadline.is_over:
                 self.passed_over = True
                 return
             two = TwoCoded(coded.two(x, y))
-            others = [table for table in range(len(self.tables)) if table not in (x, y)]
-            times = math.prod(self.tables[table].rows for table in others)
-            for pair, joined in two.root.children(two.pairs()).items() if times else ():
-                matched = list(self.sizes)
-                matched[x], matched[y] = joined.matched
-                rows = joined.rows * times
-                spread = joined.spread * times + joined.rows * times * math.log2(times)
-                key = frozenset([(x, pair[1], y, pair[3])])
-                yield key, Joined(tuple(matched), rows, joined.groups, spread, rows, self.sizes, False)
+            for (_, a, _, b), joined in two.root.children(two.pairs()).items():
+                yield (x, a, y, b), joined
+
+    def _with_others(self, pair: Pair, joined: Joined) -> Joined:
+        x, _, y, _ = pair
+        matched = list(self.most)
+        matched[x], matched[y] = joined.matched
+        others = [most for table, most in enumerate(self.most) if table not in (x, y)]
+        times = math.prod(others)
+        most_groups = min(joined.most_groups * times, joined.rows * times // max(others))
+        return Joined(
+            tuple(matched), joined.rows * times, joined.groups, joined.spread, most_groups, self.sizes, False
+        )  # fmt: skip
 
     @property
     def root(self) -> ManyGroups:
-        return self.groups(())
-
-    def groups(self, pairs: Sequence[Pair]) -> ManyGroups:
-        return ManyGroups(self, pairs)
+        classes = [np.zeros(table.rows, np.int32) for table in self.tables]
+        return ManyGroups(self, frozenset([0]), classes, np.zeros((1, len(self.tables)), np.int32))
 
     def pairs(self) -> list[Pair]:
-        return sorted(
-            (x, a, y, b)
-            for x, y in itertools.combinations(range(len(self.tables)), 2)
-            for a in range(self.tables[x].width)
-            for b in range(self.tables[y].width)
-            if (x, a, y, b) not in self._excluded
-        )
+        """Those of the first table."""
+        return [pair for pair in self.single if pair[0] == 0]
 
-    def joined(self, pairs: Iterable[Pair]) -> Joined | None:
-        """The counts of the join on these pairs; None if nothing joins."""
-        key = frozenset(pairs)
-        if key not in self._known and len(key) > 1:
-            self._known[key] = self._count(sorted(key))
-        return self._known.get(key)
+    def joining(self, _: Sequence[Pair]) -> list[Pair]:
+        """All pairs with which anything joins."""
+        return list(self.single)
 
-    def _count(self, pairs: Sequence[Pair]) -> Joined | None:
-        variables = _variables(pairs)
-        matched = [0] * len(self.tables)
-        rows, groups, spread = 1, 1, 0.0
-        parts = list(_components(len(self.tables), pairs))
-        for part in parts:
-            keys = self._keys(part, variables)
-            if keys is None or not len(keys.weights):
-                return None
-            sizes = keys.weights.prod(axis=1, dtype=np.int64)
-            logs = float(sizes @ np.log2(sizes))
-            mine = int(sizes.sum())
-            rows, groups, spread = rows * mine, groups * len(sizes), spread * mine + logs * rows
-            for place, table in enumerate(keys.tables):
-                matched[table] = keys.matched(place)
-        return Joined(tuple(matched), rows, groups, spread, rows, self.sizes, len(parts) == 1)
+    def fresh(self, parent: Sequence[Pair], pair: Pair) -> list[Pair]:
+        """The pairs that can be added only after this one, since it connects a further table."""
+        known = _connected(parent)
+        new = {pair[0], pair[2]} - known
+        return [each for each in self.single if new & {each[0], each[2]} and not known & {each[0], each[2]}]
 
-    def _keys(self, part: Sequence[int], variables: dict[tuple[int, int], int]) -> _Keys | None:
-        found: _Keys | None = None
-        waiting = list(part)
-        while waiting:
-            # A table that shares a variable with those before, so that nothing is multiplied out.
-            table = next((t for t in waiting if found and found.shares(_names(t, variables))), waiting[0])
-            waiting.remove(table)
-            mine = self._distinct(table, variables)
-            most = min(MOST_KEYS, int(self.deadline.left * _KEYS_A_SECOND))
-            found = mine if found is None else found.join(mine, most)
-            if found is None:
-                self.passed_over = True
-                return None
+    def promising(
+        self, pairs: Sequence[Pair], joined: Joined | None, is_hopeless: Callable[[Joined], bool]
+    ) -> list[Pair]:
+        """The pairs that are not ruled out before they are counted, by their own counts and those of the parent."""
+        limits = ((pair, self.single[pair]) for pair in pairs)
+        return [pair for pair, alone in limits if not is_hopeless(_least(alone, joined) if joined else alone)]
+
+    def joined(self, pairs: Sequence[Pair]) -> Joined | None:
+        """The counts of the join on these pairs, which connect the first table with others; None if nothing joins."""
+        *others, last = in_order(pairs)
+        return self.groups(others).children([last]).get(last)
+
+    def groups(self, pairs: Sequence[Pair]) -> ManyGroups:
+        found = self.root
+        for pair in in_order(pairs):
+            found = found.split(pair)
         return found
 
-    def _distinct(self, table: int, variables: dict[tuple[int, int], int]) -> _Keys:
-        names = sorted(set(_names(table, variables)))
-        columns = []
-        alive = np.ones(self.tables[table].rows, bool)
-        for name in names:
-            codes = [
-                self.tables[table].codes[c] for (t, c), variable in variables.items() if (t, variable) == (table, name)
-            ]
-            for code in codes:
-                alive &= (code >= 0) & (code == codes[0])
-            columns.append(codes[0])
-        if not names:
-            once = np.zeros((1, 1), np.int64)
-            return _Keys([table], [], np.empty((1, 0), np.int64), once + self.tables[table].rows, once)
-        values, counts = np.unique(np.stack(columns, axis=1)[alive], axis=0, return_counts=True)
-        return _Keys([table], names, values, counts[:, None], np.arange(len(values))[:, None])
+    def most_keys(self) -> int:
+        return min(MOST_KEYS, int(self.deadline.left * _KEYS_A_SECOND))
 
 
 class ManyGroups:
-    """The joining groups of a predicate, as `Groups` for two tables."""
+    """The joining groups of a predicate, as `Groups` for two tables: for every row its class, and the keys of classes.
 
-    def __init__(self, tables: ManyCoded, pairs: Sequence[Pair]) -> None:
-        self.tables = tables
-        self.at = tuple(pairs)
+    All rows of a table that is not connected are one class.
+    """
+
+    def __init__(self, tables: ManyCoded, connected: frozenset[int], classes: list[Array], keys: Array) -> None:
+        self.tables, self.connected = tables, connected
+        self.classes, self.keys = classes, keys
+        self.numbers = [int(column.max(initial=-1)) + 1 for column in keys.T]
+        self._weights = [
+            np.bincount(classes[table][classes[table] >= 0], minlength=self.numbers[table]).astype(np.float64)
+            if table in connected
+            else np.array([float(tables.most[table])])
+            for table in range(len(classes))
+        ]
+        self._splits: dict[tuple[int, int], tuple[Array, Array, Split]] = {}
 
     def children(self, pairs: Sequence[Pair]) -> dict[Pair, Joined]:
-        found = {}
-        for pair in pairs:
-            if self.tables.deadline.is_over:
-                self.tables.passed_over = True
-                break
-            joined = self.tables.joined((*self.at, pair))
-            if joined is not None:
-                found[pair] = joined
-        return found
+        """The counts after adding each of the pairs; without those with which nothing joins.
+
+        The rows of a column are sorted by class and code once, and merged with those of every other column.
+        """
+        if self.connected == {0}:  # no pair yet
+            return {pair: self.tables.single[pair] for pair in pairs if pair in self.tables.single}
+        found: dict[Pair, Joined] = {}
+        for (x, y), some in itertools.groupby(sorted(pairs, key=lambda p: (p[0], p[2])), lambda p: (p[0], p[2])):
+            counter = _Counter(self, x, y)
+            for pair in some:
+                if self.tables.deadline.is_over:
+                    self.tables.passed_over = True
+                    return found
+                joined = counter.count(pair)
+                if joined is not None and joined.groups > self.tables.most_keys():
+                    self.tables.passed_over = True
+                elif joined is not None:
+                    found[pair] = joined
+        return {pair: found[pair] for pair in pairs if pair in found}
 
     def closure(self, pairs: Sequence[Pair]) -> list[Pair]:
-        here = self.tables.joined(self.at)
-        return [pair for pair, joined in self.children(pairs).items() if here is not None and joined.rows == here.rows]
+        """Those of the pairs of connected tables that are equal in every joined row anyway."""
+        codes: dict[tuple[int, int], Array] = {}
+
+        def of(table: int, column: int) -> Array:
+            if (table, column) not in codes:
+                found = codes_of_classes(
+                    self.tables.tables[table].codes[column], self.classes[table], self.numbers[table]
+                )
+                codes[table, column] = found[self.keys[:, table]]
+            return codes[table, column]
+
+        return [
+            (x, a, y, b)
+            for x, a, y, b in pairs
+            if self.connected >= {x, y} and of(x, a)[0] >= 0 and np.array_equal(of(x, a), of(y, b))
+            and (of(x, a) >= 0).all()
+        ]  # fmt: skip
+
+    def split(self, pair: Pair) -> ManyGroups:
+        """The groups that also agree on one more pair of columns."""
+        x, a, y, b = pair
+        mine, theirs = self.split_of(x, a), self.split_of(y, b)
+        size = int(_Counter(self, x, y).groups(pair))
+        keys = np.empty((size, self.keys.shape[1]), np.int32)
+        join_keys(self.keys, x, y, mine[2], theirs[2], keys)
+        classes = list(self.classes)
+        for table in range(len(classes)):
+            places, keys[:, table] = np.unique(keys[:, table], return_inverse=True)
+            if table in (x, y):
+                rows, runs, _ = mine if table == x else theirs
+                classes[table] = classes_of_rows(rows, runs, places, self.tables.sizes[table])
+            elif len(places) < self.numbers[table]:
+                numbers = np.full(self.numbers[table], -1, np.int32)
+                numbers[places] = np.arange(len(places))
+                classes[table] = renumber(classes[table], numbers)
+        return ManyGroups(self.tables, self.connected | {x, y}, classes, keys)
+
+    def split_of(self, table: int, column: int) -> tuple[Array, Array, Split]:
+        """The rows of a column by class and code, where their runs begin, and the runs as kernels take them."""
+        if (table, column) not in self._splits:
+            number = self.numbers[table]
+            rows, keys, runs = split_rows(
+                self.tables.by_code[table][column], self.tables.tables[table].codes[column], self.classes[table], number
+            )
+            starts = np.searchsorted(keys, np.arange(number + 1, dtype=np.int64) << _SHIFT)
+            self._splits[table, column] = rows, runs, (keys, np.diff(runs), starts)
+        return self._splits[table, column]
+
+    def products(self, but: tuple[int, int]) -> tuple[Array, Array]:
+        """For every key the rows of its classes multiplied, but for two tables; and the largest of these numbers."""
+        found, largest = np.ones(len(self.keys)), np.ones(len(self.keys))
+        for table, weights in enumerate(self._weights):
+            if table not in but:
+                rows = weights[self.keys[:, table]]
+                found *= rows
+                np.maximum(largest, rows, out=largest)
+        return found, largest
+
+    def matched(self, table: int, keys: Array) -> int:
+        """The rows of a table in some of the keys."""
+        places = np.zeros(self.numbers[table], np.bool_)
+        places[self.keys[keys, table]] = True
+        return int(self._weights[table][places].sum())
 
 
-class _Keys:
-    """Distinct values of some variables, and for each table how many of its rows, and which of its values, they are."""
+class _Counter:
+    """Counts the joins on further pairs of columns of two tables."""
 
-    def __init__(self, tables: list[int], names: list[int], values: Array, weights: Array, origins: Array) -> None:
-        self.tables, self.names, self.values = tables, names, values
-        self.weights, self.origins = weights, origins
+    def __init__(self, groups: ManyGroups, x: int, y: int) -> None:
+        self._groups = groups
+        self._tables = x, y
+        both = groups.keys[:, x].astype(np.int64) * groups.numbers[y] + groups.keys[:, y]
+        known, self._place, times = np.unique(both, return_inverse=True, return_counts=True)
+        self._combinations = np.stack(np.divmod(known, groups.numbers[y]), axis=1)
+        products, largest = groups.products((x, y))
+        self._weights = np.bincount(self._place, products)
+        self._logs = np.bincount(self._place, products * np.log2(products))
+        self._shares = np.bincount(self._place, products / largest)
+        self._times = times.astype(np.float64)
+        self._marks: dict[tuple[int, int], Array] = {}
+        self._mark = 0
 
-    def shares(self, names: Iterable[int]) -> bool:
-        return not set(self.names).isdisjoint(names)
+    def groups(self, pair: Pair) -> float:
+        return self._count(pair)[0][1]
 
-    def matched(self, place: int) -> int:
-        """Rows of a table, each counted once, though its values may be in several keys."""
-        _, first = np.unique(self.origins[:, place], return_index=True)
-        return int(self.weights[first, place].sum())
-
-    def join(self, other: _Keys, most: int) -> _Keys | None:
-        """The natural join; None if it has more keys than allowed."""
-        shared = [name for name in self.names if name in other.names]
-        mine, theirs = _numbered(self._columns(shared), other._columns(shared))
-        order = np.argsort(theirs, kind="stable")
-        first, last = (np.searchsorted(theirs[order], mine, side) for side in ("left", "right"))
-        size = int((last - first).sum())
-        if size > most:
+    def count(self, pair: Pair) -> Joined | None:
+        groups, x, y = self._groups, pair[0], pair[2]
+        (rows, number, spread, most, mine, theirs), joins = self._count(pair)
+        if not number:
             return None
-        left = np.repeat(np.arange(len(mine)), last - first)
-        places = np.arange(size) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
-        right = order[np.repeat(first, last - first) + places]
-        fresh = [place for place, name in enumerate(other.names) if name not in self.names]
-        return _Keys(
-            self.tables + other.tables,
-            self.names + [other.names[place] for place in fresh],
-            np.concatenate([self.values[left], other.values[right][:, fresh]], axis=1),
-            np.concatenate([self.weights[left], other.weights[right]], axis=1),
-            np.concatenate([self.origins[left], other.origins[right]], axis=1),
-        )
+        keys = np.flatnonzero(joins[self._place])
+        connected = groups.connected | {x, y}
+        matched = [
+            groups.matched(table, keys) if table in groups.connected else groups.tables.most[table]
+            for table in range(len(groups.classes))
+        ]
+        matched[x], matched[y] = int(mine), int(theirs)
+        return Joined(
+            tuple(matched), int(rows), int(number), spread, math.ceil(most), groups.tables.sizes,
+            len(connected) == len(matched),
+        )  # fmt: skip
 
-    def _columns(self, names: Sequence[int]) -> Array:
-        found: Array = self.values[:, [self.names.index(name) for name in names]]
-        return found
+    def _count(self, pair: Pair) -> tuple[tuple[float, float, float, float, float, float], Array]:
+        x, a, y, b = pair
+        mine, theirs = self._groups.split_of(x, a)[2], self._groups.split_of(y, b)[2]
+        self._mark += 1
+        left_marks, right_marks = (
+            self._marks.setdefault(column, np.zeros(len(split[0]), np.int32))
+            for column, split in (((x, a), mine), ((y, b), theirs))
+        )
+        joins = np.zeros(len(self._combinations), np.bool_)
+        counts = count_pair(
+            mine, theirs, self._combinations, self._weights, self._logs, self._shares, self._times, left_marks,
+            right_marks, self._mark, joins,
+        )  # fmt: skip
+        return counts, joins
+
+
+def _connected(pairs: Iterable[Pair]) -> set[int]:
+    """The tables that pairs connect with the first."""
+    return {0}.union(*((x, y) for x, _, y, _ in pairs))
+
+
+def in_order(pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs, each connected with those before it and the first table."""
+    waiting, found, known = sorted(pairs), [], {0}
+    while waiting:
+        pair = next(each for each in waiting if known & {each[0], each[2]})
+        waiting.remove(pair)
+        known |= {pair[0], pair[2]}
+        found.append(pair)
+    return found
+
+
+def _least(one: Joined, other: Joined) -> Joined:
+    """The most that a join can have that has no more than either."""
+    matched = tuple(map(min, one.matched, other.matched))
+    rows, groups = min(one.rows, other.rows), min(one.most_groups, other.most_groups)
+    return Joined(matched, rows, groups, 0.0, groups, one.sizes, False)
 
 
 def spanning_tree(tables: int, edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -194,39 +308,3 @@ def spanning_tree(tables: int, edges: Iterable[tuple[int, int]]) -> list[tuple[i
             chosen.append((x, y))
             component = [component[x] if each == component[y] else each for each in component]
     return chosen
-
-
-def _numbered(mine: Array, theirs: Array) -> tuple[Array, Array]:
-    """A number for each row, the same for the same values."""
-    if not mine.shape[1]:
-        return np.zeros(len(mine), np.int64), np.zeros(len(theirs), np.int64)
-    _, numbers = np.unique(np.concatenate([mine, theirs]), axis=0, return_inverse=True)
-    numbers = numbers.reshape(-1)
-    return numbers[: len(mine)], numbers[len(mine) :]
-
-
-def _names(table: int, variables: dict[tuple[int, int], int]) -> list[int]:
-    return [variable for (t, _), variable in variables.items() if t == table]
-
-
-def _variables(pairs: Iterable[Pair]) -> dict[tuple[int, int], int]:
-    """For each table and column its variable."""
-    classes: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    for x, a, y, b in pairs:
-        both = classes.get((x, a), {(x, a)}) | classes.get((y, b), {(y, b)})
-        for column in both:
-            classes[column] = both
-    found: dict[tuple[int, int], int] = {}
-    for column in sorted(classes):
-        if column not in found:
-            found.update(dict.fromkeys(sorted(classes[column]), len(set(found.values()))))
-    return found
-
-
-def _components(tables: int, pairs: Iterable[Pair]) -> Iterable[list[int]]:
-    """The tables that pairs connect with each other."""
-    of = list(range(tables))
-    for x, _, y, _ in pairs:
-        of = [of[x] if each == of[y] else each for each in of]
-    for name in dict.fromkeys(of):
-        yield [table for table in range(tables) if of[table] == name]

@@ -78,8 +78,9 @@ class Joined:
 class Preference:
     """A way to score joins by their counts.
 
-    `bound` is at least the score of every predicate with more columns, given the counts of one with fewer. Without it,
-    nothing is ruled out, and all closed predicates are counted.
+    `bound` is at least the score of every join that matches no more rows of any table, and has no more rows and groups
+    (`most_groups`) than the counts that it is given: those of a predicate with fewer columns, or of more than two
+    tables the least of several. Without it, nothing is ruled out, and all closed predicates are counted.
     """
 
     name: str

@@ -50,7 +50,7 @@ def search_semantic(
     for asked in asked_all:
         rows = int(asked.column.counts.sum())
         least = 1 if threshold is None else max(1, least_overlap(threshold, rows))
-        found += _offered(segments, asked, matching, request.k, least, columns, decided, request.chosen_way)
+        found += _offered(segments, asked, matching, request.k, least, columns, decided, request.way_of("semantic"))
     if not found:
         for asked in asked_all:
             nearest += _offered(segments, asked, matching, _NEAREST, 1, columns, decided, DEFAULT)

@@ -8,18 +8,8 @@ from urllib.parse import urlencode
 from nicegui import events, ui
 from starlette.requests import Request
 
-from dovetail.serve.pages.frame import (
-    Desk,
-    address,
-    frame,
-    heading,
-    nothing,
-    shown_in,
-    small_table,
-    soft,
-    table_address,
-    waiting,
-)  # fmt: skip
+from dovetail.serve.pages import parts
+from dovetail.serve.pages.frame import Desk, filled, frame, loading, shown_in
 
 _LISTED, _FOUND, _PROFILES, _SAMPLE = 1_000, 200, 200, 5
 _KINDS = {"name": "tables by name", "value": "columns by value", "column": "columns by name"}
@@ -29,61 +19,46 @@ def add(desk: Desk) -> None:
     @ui.page("/tables")
     async def tables(request: Request, pattern: str = "*") -> None:
         with frame(request, "Lake", "Lake") as page:
-            heading("The lake")
+            parts.heading("The lake")
             _finder("name", pattern.strip("*"))
-            place = ui.element("div").classes("w-full")
-            with place:
-                waiting("Listing the tables …")
-            await ui.context.client.connected()
-            with shown_in(page):
-                lines = await desk.ask(lambda: desk.service.lake.tables(pattern))
-                place.clear()
-                with place:
+            async with loading(page, "Listing the tables …") as place:
+                lines = await desk.run(lambda: desk.service.lake.tables(pattern))
+                with filled(place):
                     _list(lines)
 
     @ui.page("/find")
     async def find(request: Request, value: str = "", column: str = "") -> None:
         with frame(request, "Find", "Lake") as page:
-            heading(f"Columns that contain {value!r}" if value else f"Columns called {column!r}")
+            parts.heading(f"Columns that contain {value!r}" if value else f"Columns called {column!r}")
             _finder("value" if value else "column", value or column.strip("*"))
-            place = ui.element("div").classes("w-full")
-            with place:
-                waiting("Looking …")
-            await ui.context.client.connected()
-            with shown_in(page):
-                lake = desk.service.lake
-                found: Any = await desk.ask(lambda: lake.find(value) if value else lake.find_columns(column or "*"))
-                place.clear()
-                with place:
+            async with loading(page, "Looking …") as place:
+                asked = {"value": value, "column": None} if value else {"value": None, "column": column or "*"}
+                found = await desk.run(lambda: desk.service.find(**asked))
+                with filled(place):
                     _found(found)
 
     @ui.page("/tables/{name:path}")
     async def table(request: Request, name: str) -> None:
         with frame(request, name, "Lake") as page:
-            heading(name)
-            place = ui.element("div").classes("w-full").style("display: flex; flex-direction: column; gap: 1rem")
-            with place:
-                waiting("Opening the table …")
-            await ui.context.client.connected()
-            with shown_in(page):
-                found = await desk.ask(lambda: desk.service.lake.table(name))
-                place.clear()
-                with place:
+            parts.heading(name)
+            async with loading(page, "Opening the table …") as place:
+                found = await desk.run(lambda: desk.service.lake.table(name))
+                with filled(place):
                     _profile(found)
                 if not found.error:
                     sample = ui.element("div").classes("w-full")
                     with shown_in(sample):
-                        rows = await desk.ask(lambda: desk.service.rows(name, 0, _SAMPLE))
-                        small_table(rows["columns"], rows["data"])
+                        rows = await desk.run(lambda: desk.service.rows(name, 0, _SAMPLE))
+                        parts.small_table(rows["columns"], rows["data"])
 
 
 def _finder(kind: str, text: str) -> None:
     def go() -> None:
         typed = (words.value or "").strip()
         targets = {
-            "name": address("/tables", pattern=f"*{typed}*" if typed else None),
-            "value": address("/find", value=typed),
-            "column": address("/find", column=f"*{typed}*"),
+            "name": parts.address("/tables", pattern=f"*{typed}*" if typed else None),
+            "value": parts.address("/find", value=typed),
+            "column": parts.address("/find", column=f"*{typed}*"),
         }
         ui.navigate.to(targets[what.value])
 
@@ -96,9 +71,9 @@ def _finder(kind: str, text: str) -> None:
 
 def _list(lines: Any) -> None:
     if not lines:
-        nothing("No table of the lake is called so.")
+        parts.nothing("No table of the lake is called so.")
         return
-    soft(f"{len(lines):,} tables" + (f", the first {_LISTED:,} shown" if len(lines) > _LISTED else "") + ".")
+    parts.soft(f"{len(lines):,} tables" + (f", the first {_LISTED:,} shown" if len(lines) > _LISTED else "") + ".")
     rows = [[line.table, line.rows, line.columns, line.bytes, line.error or ""] for line in lines[:_LISTED]]
     fields = [
         {"headerName": "Table", "field": "table", "flex": 3, "minWidth": 200, "filter": True},
@@ -113,7 +88,7 @@ def _list(lines: Any) -> None:
     shown.style("height: 34rem; cursor: pointer")
 
     def open_table(event: events.GenericEventArguments) -> None:
-        ui.navigate.to(table_address(event.args["data"]["table"]))
+        ui.navigate.to(parts.table_address(event.args["data"]["table"]))
 
     shown.on("cellClicked", open_table, ["data"])
     entered = "(event) => { if (event.event && event.event.key === 'Enter') emit({data: event.data}) }"
@@ -122,27 +97,28 @@ def _list(lines: Any) -> None:
 
 def _found(found: Any) -> None:
     if not found:
-        nothing("No column of the lake has it.")
+        parts.nothing("No column of the lake has it.")
         return
-    soft(f"{len(found):,} columns" + (f", the first {_FOUND} shown" if len(found) > _FOUND else "") + ".")
+    parts.soft(f"{len(found):,} columns" + (f", the first {_FOUND} shown" if len(found) > _FOUND else "") + ".")
     for each in found[:_FOUND]:
         with ui.element("div").classes("dt-row small"):
-            ui.link(each.table, table_address(each.table))
+            ui.link(each.table, parts.table_address(each.table))
             ui.label(each.column).classes("any")
-            soft(f"{each.type}, in {each.rows:,} row{'' if each.rows == 1 else 's'}")
+            parts.soft(f"{each.type}, in {each.rows:,} row{'' if each.rows == 1 else 's'}")
 
 
 def _profile(table: Any) -> None:
     if table.error:
-        nothing(f"This file is not a table: {table.error}.")
+        parts.nothing(f"This file is not a table: {table.error}.")
         return
     with ui.element("div").classes("dt-row"):
-        soft(f"{table.rows:,} rows, {len(table.columns):,} columns")
+        parts.soft(f"{table.rows:,} rows, {len(table.columns):,} columns")
         with ui.element("div").classes("dt-row end").style("width: auto"):
-            ui.link("Paths from it", address("/paths", start=table.name))
+            ui.link("Rows", parts.address("/rows", table=table.name))
+            ui.link("Paths from it", parts.address("/paths", start=table.name))
             ui.link("In the graph", f"/graph#{urlencode({'table': table.name})}")
-            ui.button("What joins with it?", on_click=lambda: ui.navigate.to(address("/search", table=table.name))) \
-                .props("no-caps unelevated")  # fmt: skip
+            target = parts.address("/search", table=table.name)
+            ui.button("What joins with it?", on_click=lambda: ui.navigate.to(target)).props("no-caps unelevated")
     heads = ("column", "type", "distinct", "nulls", "most frequent", "range")
     with ui.element("div").classes("dt-scroll"), ui.element("table").classes("dt-table"):
         with ui.element("thead"), ui.element("tr"):
@@ -153,7 +129,7 @@ def _profile(table: Any) -> None:
             for column in table.columns[:_PROFILES]:
                 _column(column)
     if len(table.columns) > _PROFILES:
-        soft(f"The first {_PROFILES} of {len(table.columns):,} columns.")
+        parts.soft(f"The first {_PROFILES} of {len(table.columns):,} columns.")
 
 
 def _column(column: Any) -> None:

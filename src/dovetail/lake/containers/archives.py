@@ -1,0 +1,95 @@
+"""Zip and tar archives: every file in them that is a table by its name."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import pyarrow as pa
+
+from dovetail.errors import UnreadableTable
+from dovetail.lake.containers.container import Member, gone
+from dovetail.lake.formats import format_of, split_suffix
+from dovetail.lake.streams import broken
+
+LARGEST_MEMBER = 1 << 36
+"""Of a file in an archive, unpacked: 64 GB. More is taken for an archive that is made to fill disks."""
+
+
+class ZipArchive:
+    def members(self, path: Path) -> list[Member]:
+        with _opened_zip(path) as archive:
+            return [Member(info.filename, info.file_size) for info in archive.infolist() if _is_table(info.filename)]
+
+    def extract(self, path: Path, name: str, folder: Path) -> Path:
+        with _opened_zip(path) as archive:
+            try:
+                info = archive.getinfo(name)
+            except KeyError:
+                raise gone(name) from None
+            if info.flag_bits & 1:
+                raise UnreadableTable("encrypted in its archive")
+            with archive.open(info) as file:
+                return _written(file, name, folder)
+
+
+class TarArchive:
+    """Plain or compressed, which its first bytes tell."""
+
+    def members(self, path: Path) -> list[Member]:
+        with _opened_tar(path) as archive:
+            return [Member(info.name, info.size) for info in archive if info.isreg() and _is_table(info.name)]
+
+    def extract(self, path: Path, name: str, folder: Path) -> Path:
+        with _opened_tar(path) as archive:
+            for info in archive:
+                if info.name == name and info.isreg() and (file := archive.extractfile(info)) is not None:
+                    return _written(file, name, folder)
+        raise gone(name)
+
+
+def _is_table(name: str) -> bool:
+    """As for files of a folder; what macOS adds to archives is hidden too."""
+    parts = PurePosixPath(name).parts
+    return format_of(name) is not None and not any(part.startswith((".", "__MACOSX")) for part in parts)
+
+
+def _written(file: IO[bytes], name: str, folder: Path) -> Path:
+    """The unpacked file, under a name of our own with the suffixes of the member: no name leaves the folder."""
+    stem, suffix = split_suffix(name)
+    path = folder / f"member{split_suffix(stem)[1]}{suffix}"
+    with path.open("wb") as target:
+        written = 0
+        while chunk := file.read(1 << 20):
+            written += len(chunk)
+            if written > LARGEST_MEMBER:
+                raise UnreadableTable(f"larger than {LARGEST_MEMBER >> 30} GB in its archive")
+            target.write(chunk)
+    return path
+
+
+@contextmanager
+def _opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    damage = zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError
+    with broken("ZIP archive", *damage), zipfile.ZipFile(path) as archive:
+        yield archive
+
+
+@contextmanager
+def _opened_tar(path: Path) -> Iterator[tarfile.TarFile]:
+    with broken("tar archive", tarfile.TarError, zlib.error, EOFError):
+        if path.suffix.lower() == ".zst":
+            with (
+                path.open("rb") as raw,
+                pa.CompressedInputStream(raw, "zstd") as file,
+                tarfile.open(fileobj=file, mode="r|") as archive,
+            ):
+                yield archive
+        else:
+            with tarfile.open(path, "r|*") as archive:
+                yield archive

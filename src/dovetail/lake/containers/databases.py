@@ -1,0 +1,131 @@
+"""Files of SQLite and DuckDB: every table and view, read only."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable
+from dovetail.lake.containers.container import Member, gone, write_arrow
+from dovetail.lake.layout import distinct_names
+from dovetail.lake.streams import broken, first_line
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_ROWS_AT_ONCE = 1 << 14
+
+
+class SqliteFile:
+    def members(self, path: Path) -> list[Member]:
+        with _opened_sqlite(path) as connection:
+            names = [
+                name
+                for (name,) in connection.execute(
+                    "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' "
+                    "ESCAPE '\\' ORDER BY rowid"
+                )
+            ]
+        return _members(path, names)
+
+    def extract(self, path: Path, name: str, folder: Path) -> Path:
+        with _opened_sqlite(path) as connection:
+            known = connection.execute(
+                "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?", [name]
+            ).fetchone()
+            if known is None:
+                raise gone(name)
+            rows = connection.execute(f"SELECT * FROM {quoted(name)}")
+            names = distinct_names(column[0] for column in rows.description)
+            schema = pa.schema([(column, pa.string()) for column in names])
+            return write_arrow(schema, _text_batches(rows, schema), folder / "member.arrow")
+
+
+class DuckdbFile:
+    def members(self, path: Path) -> list[Member]:
+        with _opened_duckdb(path) as connection:
+            return _members(path, list(_duckdb_tables(connection)))
+
+    def extract(self, path: Path, name: str, folder: Path) -> Path:
+        with _opened_duckdb(path) as connection:
+            table = _duckdb_tables(connection).get(name)
+            if table is None:
+                raise gone(name)
+            found = connection.sql(f"SELECT * FROM {table}")
+            read = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.4
+            reader = read(_ROWS_AT_ONCE)
+            return write_arrow(reader.schema, iter(reader), folder / "member.arrow")
+
+
+def _duckdb_tables(connection: DuckDBPyConnection) -> dict[str, str]:
+    """The tables and views by name, with their names in SQL; those of other schemas than `main` bear its name."""
+    found = connection.execute(
+        "SELECT table_schema, table_name FROM information_schema.tables "
+        "WHERE table_catalog = current_database() ORDER BY ALL"
+    ).fetchall()
+    return {
+        name if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}" for schema, name in found
+    }
+
+
+def quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+def _members(path: Path, names: Sequence[str]) -> list[Member]:
+    """The file does not tell how large each table is, so they are taken for equally large."""
+    size = path.stat().st_size // max(1, len(names))
+    return [Member(name, size) for name in names]
+
+
+@contextmanager
+def _opened_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
+    if not path.exists():
+        raise FileNotFoundError(2, "No such file", str(path))
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+            yield connection
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error) or "unable to open" in str(error):
+            raise TemporarilyUnreadable(f"cannot be read now: {first_line(error)}") from error
+        raise UnreadableTable(f"broken SQLite database: {first_line(error)}") from error
+    except sqlite3.DatabaseError as error:
+        raise UnreadableTable(f"broken SQLite database: {first_line(error)}") from error
+
+
+def _text_batches(rows: sqlite3.Cursor, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    while found := rows.fetchmany(_ROWS_AT_ONCE):
+        columns = [pa.array(list(map(_text, column)), pa.string()) for column in zip(*found, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _text(value: Any) -> str | None:
+    """Any cell of SQLite may have any type, whatever its column says."""
+    if value is None or isinstance(value, str):
+        return value
+    return value.hex() if isinstance(value, bytes) else repr(value)
+
+
+@contextmanager
+def _opened_duckdb(path: Path) -> Iterator[DuckDBPyConnection]:
+    import duckdb
+
+    if not path.exists():
+        raise FileNotFoundError(2, "No such file", str(path))
+    with broken("DuckDB database", duckdb.Error):
+        try:
+            connection = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
+        except duckdb.IOException as error:
+            if "lock" in str(error):
+                raise TemporarilyUnreadable(
+                    "cannot be read now: another process writes to the DuckDB database"
+                ) from error
+            raise
+        with closing(connection):
+            yield connection

@@ -1,0 +1,97 @@
+"""A source with its containers opened: their members are tables, listed and changed with them, read from a copy."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from dovetail.errors import UnreadableTable
+from dovetail.lake.containers.container import Member
+from dovetail.lake.containers.registry import container_of, is_container, member_address, parse_member
+from dovetail.lake.files import Copy, Source
+from dovetail.lake.formats import format_of
+from dovetail.lake.listing import Root, TableFile, is_excluded
+from dovetail.lake.reader import AnyPath
+from dovetail.lake.streams import reasons
+
+_LISTINGS = 8  # containers that are looked into at the same time. Arbitrary: most of the time is waiting for a disk
+
+_NAMED = 8  # tables, where there are too many
+
+
+class OpenedContainers:
+    """The tables of another source, with those inside of its containers."""
+
+    def __init__(self, files: Source) -> None:
+        self._files = files
+
+    def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
+        with ThreadPoolExecutor(_LISTINGS) as threads:
+            listed = [
+                threads.submit(self._members, root, file) if _holds_tables(file) else [file]
+                for file in self._files.list(root, skip)
+            ]
+            for found in listed:
+                yield from found if isinstance(found, list) else found.result()
+
+    def fingerprint(self, file: TableFile) -> str:
+        return self._files.fingerprint(_container(file))
+
+    def open(self, path: str) -> AnyPath:
+        return self._files.open(path)
+
+    def copy(self, file: TableFile, folder: Path) -> Copy:
+        address = parse_member(file.path)
+        copied = self._files.copy(_container(file), folder)
+        if address is None:
+            return copied
+        assert isinstance(copied.path, Path)  # containers are files
+        folder.mkdir(parents=True, exist_ok=True)
+        name = address.name or _only_member(copied.path, address.path)
+        return replace(copied, path=address.container.extract(copied.path, name, folder))
+
+    def _members(self, root: Root, file: TableFile) -> Sequence[TableFile]:
+        """The tables of a container that are wanted; where it cannot be read, itself with the reason."""
+        try:
+            with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, reasons():
+                found = members_of(Path(str(self._files.copy(file, Path(folder)).path)))
+        except UnreadableTable as reason:
+            return [replace(file, refused=str(reason))]
+        named = [_member_of(file, member) for member in found]
+        return [member for member in named if not is_excluded(root, member.table.removeprefix(root.prefix))]
+
+
+def _member_of(file: TableFile, member: Member) -> TableFile:
+    table, path = (member_address(name, member.name) for name in (file.table, file.path))
+    return replace(file, table=table, path=path, bytes=member.bytes)
+
+
+def members_of(path: Path) -> list[Member]:
+    container = container_of(path.name)
+    assert container is not None
+    found = container.members(path)
+    if not found:
+        raise UnreadableTable("no tables in it")
+    return found
+
+
+def _holds_tables(file: TableFile) -> bool:
+    return not file.refused and format_of(file.path) is None and is_container(file.path)
+
+
+def _only_member(path: Path, address: str) -> str:
+    """The name of a container's table, where nobody names one."""
+    names = [member.name for member in members_of(path)]
+    if len(names) > 1 and "" not in names:
+        some = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+        raise UnreadableTable(f"it holds {len(names)} tables ({some}); name one as {member_address(address, names[0])}")
+    return "" if "" in names else names[0]
+
+
+def _container(file: TableFile) -> TableFile:
+    """The file that holds a table: the table itself where it is no member."""
+    address = parse_member(file.path)
+    return file if address is None else replace(file, path=address.path)

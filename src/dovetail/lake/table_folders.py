@@ -1,0 +1,111 @@
+"""Tables that are folders of files: partitioned ones, what Spark writes, Delta Lake and Iceberg.
+
+Such a table is named by the path of its folder, with a slash at the end. Its files, as they are now, decide what is in
+it: those of a Delta or Iceberg table are the ones of its current snapshot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from dovetail._objects import Objects, StoredObject, is_remote
+from dovetail.lake.data_file import DataFile
+from dovetail.lake.formats import format_of
+from dovetail.lake.lakehouses import delta_files, iceberg_files
+
+DELTA_LOG, ICEBERG = "_delta_log", "metadata"
+_PARTITION = re.compile(r"([^=/]+)=(.*)")
+_PART_FILE = re.compile(r"part-([mr]-)?\d{5}([-.].*)?")
+_SUCCESS, _METADATA = "_SUCCESS", ".metadata.json"
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+def is_folder_table(path: str) -> bool:
+    return path.endswith("/")
+
+
+def is_mark(name: str, below: str | None = None) -> bool:
+    """Whether a name in a folder shows that the folder is a table: of a file, or of a folder with `below` in it."""
+    if below is None:
+        return name == _SUCCESS or (_PART_FILE.fullmatch(name) is not None and format_of(name) is not None)
+    return name == DELTA_LOG or "=" in name[1:] or (name == ICEBERG and below.endswith(_METADATA))
+
+
+def table_folders(names: Iterable[str]) -> set[str]:
+    """The folders among names of files that are tables, each with a slash at its end; the top is the empty name."""
+    found = set()
+    for name in names:
+        parts = [*name.split("/"), None]
+        for place, (part, below) in enumerate(itertools.pairwise(parts)):
+            if is_mark(str(part), below):
+                found.add("".join(f"{part}/" for part in parts[:place]))
+    return found
+
+
+def data_files(address: str, listed: Sequence[DataFile] | None = None) -> list[DataFile]:
+    """The files of a table as it is now, in the order of their names; `listed` are all files of the folder."""
+    if listed is None:
+        listed = list(_remote_files(address) if is_remote(address) else _local_files(address))
+    if any(file.path.startswith(f"{address}{DELTA_LOG}/") for file in listed):
+        return delta_files(address)
+    metadata = [
+        file for file in listed if file.path.startswith(f"{address}{ICEBERG}/") and file.path.endswith(_METADATA)
+    ]
+    if metadata:
+        return iceberg_files(max(metadata, key=_version).path)
+    found = [
+        file for file in listed if file.bytes and format_of(file.path) and _is_public(file.path.removeprefix(address))
+    ]
+    return sorted(found, key=lambda file: file.path)
+
+
+def _version(metadata: DataFile) -> tuple[int, str]:
+    """`v12.metadata.json` and `00012-….metadata.json` are the twelfth."""
+    name = metadata.path.rpartition("/")[2]
+    number = re.match(r"v?(\d+)", name)
+    return (int(number.group(1)) if number else -1, name)
+
+
+def folder_fingerprint(files: Iterable[DataFile], dialect: str) -> str:
+    """Of all files together."""
+    digest = hashlib.blake2b(digest_size=16)
+    for file in files:
+        digest.update(f"{file.path}\0{file.mark}\0".encode("utf-8", "surrogateescape"))
+    return f"{digest.hexdigest()}-{dialect}"
+
+
+def _local_files(address: str) -> Iterator[DataFile]:
+    for folder, folders, files in os.walk(address):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(folder, name)
+            status = path.stat()
+            mark = f"{status.st_size}-{status.st_mtime_ns}"
+            yield DataFile(str(path), status.st_size, mark, partition_of(str(path).removeprefix(address)))
+
+
+def _remote_files(address: str) -> Iterator[DataFile]:
+    objects = Objects(address.rstrip("/"))
+    return (object_file(address, entry) for entry in objects.entries())
+
+
+def object_file(address: str, entry: StoredObject) -> DataFile:
+    """A file of a table, of an object that is named from its folder on."""
+    return DataFile(address + entry.name, entry.bytes, f"{entry.bytes}-{entry.tag}", partition_of(entry.name))
+
+
+def _is_public(name: str) -> bool:
+    """Whether a file is no private one of its writer: hidden, or in a folder such as `_temporary`."""
+    return all(not part.startswith((".", "_")) or _PARTITION.fullmatch(part) for part in name.split("/"))
+
+
+def partition_of(name: str) -> tuple[tuple[str, str | None], ...]:
+    """The columns that the names of the folders of a file tell: `year=2024`."""
+    found = [match.groups() for part in name.split("/")[:-1] if (match := _PARTITION.fullmatch(part))]
+    return tuple((unquote(name), None if value == _NO_VALUE else unquote(value)) for name, value in found)
