@@ -114,6 +114,18 @@ def test_a_folder_is_published_whole_or_not_at_all(store, tmp_path):
     assert [path.read_bytes() for path in found] == [b"1", b"22"]
 
 
+def test_a_copy_has_the_bytes_and_outlives_the_first_name(store, tmp_path):
+    store.put("staging/one/a", b"1")
+    store.copy("staging/one/a", "segments/two/a")
+    store.delete(["staging/one/a"])
+    assert names(store) == ["segments/two/a"]
+    assert store.read("segments/two/a") == b"1"
+    store.put("staging/one/b", b"2")
+    store.put("staging/two/b", b"3")
+    found = store.fetch(["staging/one/b", "staging/two/b"], tmp_path / "here")
+    assert [path.read_bytes() for path in found] == [b"2", b"3"], "of the same file name"
+
+
 def test_what_fails_is_not_published(tmp_path):
     """In a folder it is a leftover, which the next writer removes."""
     with buckets_in_memory(tmp_path / "cache"):

@@ -63,6 +63,11 @@ def _answer(work: Callable[[Any], Any], task: Any) -> Any:
         return {tasks.DIED: str(death)}
 
 
+def by_one_task(sizes: list[int], slots: int, least: int) -> list[bool]:
+    """In the place of `worth_dividing`: every segment is built by one task."""
+    return [False] * len(sizes)
+
+
 class WorkerDied(BaseException):
     """Raised by a test inside a task: as if the task had ended its worker."""
 

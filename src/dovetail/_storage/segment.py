@@ -23,7 +23,7 @@ from dovetail._storage.store import Address, open_store
 from dovetail.errors import FormatMismatch, IndexDamaged
 
 SEGMENT_VERSION = 1
-_DESCRIPTION = "segment.json"
+DESCRIPTION = "segment.json"
 
 
 def is_segment_id(name: str) -> bool:
@@ -51,21 +51,37 @@ class SegmentRef:
         return cls(**{**values, "dead": tuple(values["dead"])})
 
 
-class SegmentWriter:
-    """Writes the packs of one segment and, last, its description."""
+def new_segment_id() -> str:
+    return secrets.token_hex(8)  # see is_segment_id
 
-    def __init__(self, segments: Path) -> None:
-        self.id = secrets.token_hex(8)  # see is_segment_id
+
+def describe_segment(id: str, counts: dict[str, int], parts: dict[str, dict[str, Any]]) -> tuple[SegmentRef, bytes]:
+    """How a manifest names the segment, and the content of its description."""
+    data = seal({"version": SEGMENT_VERSION, "id": id, "counts": counts, "parts": parts})
+    return SegmentRef(id, checksum_of(data), counts["tables"]), data
+
+
+class SegmentWriter:
+    """Writes the packs of one segment and, last, its description.
+
+    Where several tasks write packs of one segment, each has a writer of its own with the id of all, and is lent the
+    packs of the others that it needs.
+    """
+
+    def __init__(self, segments: Path, id: str | None = None) -> None:
+        self.id = id or new_segment_id()
         self.folder = segments / self.id
         self.folder.mkdir(parents=True)
-        self._parts: dict[str, dict[str, Any]] = {}
+        self.parts: dict[str, dict[str, Any]] = {}
+        """Of each pack that is written its version, its length in bytes and its checksum."""
+        self._lent: dict[str, Pack] = {}
 
     def write_part(self, name: str, version: int, write: Callable[[PackWriter], None]) -> None:
         """Write the pack `name` through `write`, and remember it for the description."""
         path = self.folder / (name + SUFFIX)
         with PackWriter(path, name, version, self.id) as pack:
             write(pack)
-        self._parts[name] = {
+        self.parts[name] = {
             "version": version,
             "bytes": path.stat().st_size,
             "checksum": f"{pack.checksum:016x}",
@@ -73,15 +89,20 @@ class SegmentWriter:
 
     def pack(self, name: str) -> Pack:
         """A part that is already written: later indexes may build on earlier ones."""
-        return Pack(self.folder / (name + SUFFIX), name, self._parts[name]["version"])
+        if name in self._lent:
+            return self._lent[name]
+        return Pack(self.folder / (name + SUFFIX), name, self.parts[name]["version"])
+
+    def lend(self, pack: Pack) -> None:
+        """Let what follows read a pack of this segment that another task has written."""
+        self._lent[pack.name] = pack
 
     def finish(self, counts: dict[str, int]) -> SegmentRef:
-        body = {"version": SEGMENT_VERSION, "id": self.id, "counts": counts, "parts": self._parts}
-        data = seal(body)
-        write_durably(self.folder / _DESCRIPTION, data)
+        ref, data = describe_segment(self.id, counts, self.parts)
+        write_durably(self.folder / DESCRIPTION, data)
         sync_folder(self.folder)
         sync_folder(self.folder.parent)
-        return SegmentRef(self.id, checksum_of(data), counts["tables"])
+        return ref
 
 
 class Segment:
@@ -133,12 +154,12 @@ class Segment:
 
     @functools.cached_property
     def _description(self) -> dict[str, Any]:
-        with self._missing_is_damage(_DESCRIPTION):
-            path = self._store.local_file(self._name(_DESCRIPTION), self._is_described)
+        with self._missing_is_damage(DESCRIPTION):
+            path = self._store.local_file(self._name(DESCRIPTION), self._is_described)
             data = path.read_bytes()
         if checksum_of(data) != self.ref.checksum:
-            raise IndexDamaged(f"{self.ref.id}/{_DESCRIPTION} is damaged: it is not the one that the manifest names.")
-        description = unseal(data, f"{self.ref.id}/{_DESCRIPTION}")
+            raise IndexDamaged(f"{self.ref.id}/{DESCRIPTION} is damaged: it is not the one that the manifest names.")
+        description = unseal(data, f"{self.ref.id}/{DESCRIPTION}")
         if description["version"] != SEGMENT_VERSION:
             raise FormatMismatch(
                 f"Segment {self.ref.id} has format {description['version']}; this Dovetail reads format "

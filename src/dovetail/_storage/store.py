@@ -21,7 +21,7 @@ from typing import Protocol
 
 from dovetail._objects import Objects, StoredObject, is_remote
 from dovetail._storage.cache import FileCache
-from dovetail._storage.sealed import create_whole, replace_whole
+from dovetail._storage.sealed import create_whole, replace_whole, sync_folder
 from dovetail.errors import InputError, WriterConflict
 
 Change = Callable[[bytes | None], bytes | None]
@@ -68,6 +68,10 @@ class Store(Protocol):
         """Give a name the bytes that `change` makes of its own (None: absent; None back: leave it), one at a time."""
         ...
 
+    def copy(self, name: str, to: str) -> None:
+        """Give the bytes of a name a second one, where they lie; both never change."""
+        ...
+
     def delete(self, names: Iterable[str]) -> None:
         """Remove names, whether they exist or not."""
         ...
@@ -77,7 +81,7 @@ class Store(Protocol):
         ...
 
     def fetch(self, names: Sequence[str], into: Path) -> list[Path]:
-        """Files of this machine with the bytes of these names; what has to be fetched is put into a folder."""
+        """Files of this machine with the bytes of these names; what has to be fetched is put into a folder, by name."""
         ...
 
     def publish(self, folder: str) -> contextlib.AbstractContextManager[Path]:
@@ -151,6 +155,12 @@ class LocalStore:
                 replace_whole(path, after)
         finally:
             os.close(lock)
+
+    def copy(self, name: str, to: str) -> None:
+        path = self.path / to
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.hardlink_to(self.path / name)
+        sync_folder(path.parent)
 
     def delete(self, names: Iterable[str]) -> None:
         for name in names:
@@ -244,6 +254,9 @@ class ObjectStore:
                 return self._objects.put_if_same(name, after, found.tag)
         raise WriterConflict(f"Others keep changing {self.address}/{name}. Run the command again.")
 
+    def copy(self, name: str, to: str) -> None:
+        self._objects.copy(name, to)
+
     def delete(self, names: Iterable[str]) -> None:
         self._objects.delete(names)
 
@@ -256,8 +269,9 @@ class ObjectStore:
             raise InputError(f"Cannot fetch {self.address}/{name}: {error.strerror}.") from error
 
     def fetch(self, names: Sequence[str], into: Path) -> list[Path]:
-        paths = [into / name.rpartition("/")[2] for name in names]
-        into.mkdir(parents=True, exist_ok=True)
+        paths = [into / name for name in names]
+        for folder in {path.parent for path in paths}:
+            folder.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(_TRANSFERS) as threads:
             list(threads.map(self._objects.download, names, paths))
         return paths

@@ -53,6 +53,11 @@ class Index(Protocol):
     version: int
     question: str
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The indexes of the segment that its builder reads, which are finished before."""
+        ...
+
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> Builder:
         """`scratch` is for spilled data and removed by the caller; `memory_bytes` bounds what is sorted at once.
 

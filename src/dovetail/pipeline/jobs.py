@@ -13,11 +13,13 @@ from dovetail.errors import BuildFailed
 from dovetail.lake.listing import TableFile, is_spark
 from dovetail.lake.source import is_divisible
 from dovetail.pipeline import work
+from dovetail.pipeline.divided import DividedBuild, worth_dividing
 from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.probe import Witness, unseen_table
 from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
 from dovetail.pipeline.report import forget_progress
 from dovetail.pipeline.spark_tables import SparkSource
+from dovetail.pipeline.stages import STAGED
 from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
 from dovetail.pipeline.work import SLICES
 from dovetail.settings import MB, Settings
@@ -46,8 +48,8 @@ class SparkBuild:
         frozen: dict[str, dict[str, Any]],
         settings: Settings,
         witnesses: list[Witness],
+        slots: int,
         tables: SparkSource | None = None,
-        slots: int = 1,
     ) -> None:
         self._engine = engine
         self._witnesses = witnesses
@@ -79,9 +81,13 @@ class SparkBuild:
         aside = {bug.table for bug in self.bugs} | {entry["file"]["table"] for entry in self._unreadable}
         kept = [[entries[file.table] for file in files if file.table not in aside] for files in groups]
         kept = [tables for tables in kept if tables]
+        divide = worth_dividing([_weight(tables) for tables in kept], self._slots, self._slice_bytes)
+        divided = [one and _is_cut(tables) for one, tables in zip(divide, kept, strict=True)]
+        whole = [tables for tables, apart in zip(kept, divided, strict=True) if not apart]
+        answers = iter(self._build(whole))
         refs = []
-        for tables, answer in zip(kept, self._build(kept), strict=True):
-            refs += self._segments_of(tables, answer)
+        for tables, apart in zip(kept, divided, strict=True):
+            refs += self._segments_of(tables, self._divide(tables[0]) if apart else next(answers))
         if self._unreadable:
             refs += self._segments_of(self._unreadable, *self._build([self._unreadable]))
             self._unreadable = []
@@ -100,9 +106,10 @@ class SparkBuild:
         forget_progress(self._writer.shared)
 
     def clear(self) -> None:
-        """Free the disk that staged slices take, once the segments made of them are committed."""
+        """Free the disk that staged slices and what was made of them take, once their segments are committed."""
         shared = self._writer.shared
-        shared.delete([SLICES] if shared.is_local else [file.name for file in shared.entries(SLICES)])
+        for folder in (SLICES, STAGED):
+            shared.delete([folder] if shared.is_local else [file.name for file in shared.entries(folder)])
 
     def raise_for_bugs(self) -> None:
         """Once all else is committed, say where Dovetail itself failed."""
@@ -112,6 +119,9 @@ class SparkBuild:
                 f"All other tables are indexed, but a bug in Dovetail left out {len(self.bugs):,}: {named}. "
                 "The next run tries again. Please report this."
             )
+
+    def _divide(self, table: dict[str, Any]) -> Any:
+        return DividedBuild(self._writer, self._job, self._slots, self._build_task()).build(table)
 
     def _build(self, groups: list[list[dict[str, Any]]]) -> list[Any]:
         tasks = [self._build_task(tables=tables) for tables in groups]
@@ -238,6 +248,19 @@ class SparkBuild:
                 place = self._writer.store.address
                 raise BuildFailed(f"Cannot write to {place}: {answer['failed']}. What was committed stays.")
         return answers
+
+
+def _weight(tables: list[dict[str, Any]]) -> int:
+    """About how many bytes of raw tables a task would build."""
+    return sum(
+        sum(part["bytes"] for part in entry["slices"]) if "slices" in entry else read_bytes(TableFile(**entry["file"]))
+        for entry in tables
+    )
+
+
+def _is_cut(tables: list[dict[str, Any]]) -> bool:
+    """Whether this is one table in several slices."""
+    return len(tables) == 1 and len(tables[0].get("slices", ())) > 1
 
 
 def _reason(answer: dict[str, Any]) -> str:

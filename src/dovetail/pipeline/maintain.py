@@ -69,7 +69,7 @@ def compact(
                 slots = check_workers(engine, witnesses)
                 groups = [part for group in groups for part in _parts(group, sizes, settings, slots)]
                 groups += _dirty(writer.manifest, groups)
-                build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses)
+                build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses, slots)
                 with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
                     run_merges(writer, build, groups, slots)
         after = writer.snapshot()

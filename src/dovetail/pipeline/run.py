@@ -5,6 +5,7 @@ compare    with what the index holds: which are new, changed or gone            
 plan       deal the files to read out to groups, one segment each, in batches      plan.py
 read       a Spark task for each group; big tables are read in slices by several   work.py, sources.py, staging.py
 build      in the same task: normalise, index, write the segment                   build.py
+           what all others would wait for, by many tasks in stages                 divided.py, stages.py
 commit     after each batch the next generation, so that a run that was stopped    generation.py
            goes on where it was
 merge      small segments of about the same size, once there are many of them      merging.py
@@ -129,7 +130,7 @@ def _run_in(
         witnesses = [witness_of_store(writer.shared), *witnesses_of_lake(listing.roots, changes.to_read)]
         slots = check_workers(engine, witnesses)
         manifest = _freeze(manifest, changes, request)
-        build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses, tables, slots)
+        build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses, slots, tables)
         batches = _plan(slots, changes, request.settings)
         with watch_progress(writer.shared, len(changes.to_read), progress):
             for batch in batches:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,21 @@ SLICES = "slices"
 _SPILLED = "spilled"
 
 
+def target_failures(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The same work, with an answer where the place that it writes to is full or read-only."""
+
+    @functools.wraps(work)
+    def answer(*given: Any) -> Any:
+        try:
+            return work(*given)
+        except OSError as error:
+            if error.errno not in TARGET_FAILURES:
+                raise
+            return {"failed": os.strerror(error.errno)}
+
+    return answer
+
+
 def prepare_big(task: Task) -> Any:
     try:
         return prepare(TableFile(**task["file"]), task["slice_bytes"], task["guess"])
@@ -43,6 +59,7 @@ def check_cut(task: Task) -> Any:
     return {"exact": check_part(TableFile(**task["file"]), layout, Part(**task["part"]))}
 
 
+@target_failures
 def stage_big(task: Task) -> Any:
     layout = Layout.from_json(task["layout"])
     part = Part(**task["part"])
@@ -51,10 +68,9 @@ def stage_big(task: Task) -> Any:
             return stage_part(TableFile(**task["file"]), task["fingerprint"], layout, part, folder, task["slice_bytes"])
     except VanishedTable:
         return _missing([task["file"]["table"]])
-    except OSError as error:
-        return _target_failure(error)
 
 
+@target_failures
 def build_group(task: Task) -> Any:
     """Read the tables of a group and write their segment, without those that are missing, which the answer names."""
     missing: list[str] = []
@@ -76,16 +92,14 @@ def build_group(task: Task) -> Any:
                     shutil.rmtree(of_table)
 
     found = sources()
-    try:
-        first = next(found, None)
-    except OSError as error:
-        return _target_failure(error)
+    first = next(found, None)
     if first is None:
         return _missing(missing)
     answer = _build(task, itertools.chain([first], found))
     return answer | _missing(missing) if missing else answer
 
 
+@target_failures
 def merge_group(task: Task) -> Any:
     """Write one segment from the live tables of several."""
     index = task["index"]
@@ -102,15 +116,12 @@ def merge_group(task: Task) -> Any:
 
 
 def _build(task: Task, sources: Iterator[TableSource]) -> Any:
-    try:
-        shared = open_store(task["shared"])
-        with open_store(task["index"]).publish(SEGMENTS) as segments:
-            ref = build_segment(
-                segments, shared.scratch(_SPILLED), sources, task["memory_bytes"], task["frozen"],
-                Ticks(shared, task["number"]),
-            )  # fmt: skip
-    except OSError as error:
-        return _target_failure(error)
+    shared = open_store(task["shared"])
+    with open_store(task["index"]).publish(SEGMENTS) as segments:
+        ref = build_segment(
+            segments, shared.scratch(_SPILLED), sources, task["memory_bytes"], task["frozen"],
+            Ticks(shared, task["number"]),
+        )  # fmt: skip
     return {"segment": ref.to_json()}
 
 
@@ -119,19 +130,18 @@ def _source(entry: Task, folder: Path, slice_bytes: int, shared: Store) -> RawTa
     if "error" in entry:
         return unreadable(file, entry["error"], entry["fingerprint"])
     if "slices" in entry:
-        slices = [Slice(**part) for part in entry["slices"]]
-        counters = [RowCounter(**counts) for counts in entry["counters"]]
-        fetched = shared.fetch([f"{SLICES}/{part.name}" for part in slices], folder)
-        place = fetched[0].parent if fetched else folder
-        return staged_table(file, entry["fingerprint"], Layout.from_json(entry["layout"]), slices, place, counters)
+        fetched = shared.fetch([f"{SLICES}/{part['name']}" for part in entry["slices"]], folder)
+        return slices_of(entry, fetched[0].parent if fetched else folder)
     return scan(file, folder, slice_bytes)
+
+
+def slices_of(entry: Task, folder: Path | str, columns: range | None = None) -> RawTable:
+    """A table whose slices are in a folder, or under an address; with all columns, or some."""
+    slices = [Slice(**part) for part in entry["slices"]]
+    counters = [RowCounter(**counts) for counts in entry["counters"]]
+    layout = Layout.from_json(entry["layout"])
+    return staged_table(TableFile(**entry["file"]), entry["fingerprint"], layout, slices, folder, counters, columns)
 
 
 def _missing(tables: list[str]) -> Task:
     return {"missing": tables, "host": host()}
-
-
-def _target_failure(error: OSError) -> Any:
-    if error.errno not in TARGET_FAILURES:
-        raise error
-    return {"failed": os.strerror(error.errno)}

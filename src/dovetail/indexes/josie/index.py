@@ -22,6 +22,7 @@ class JosieIndex:
     name = josie_format.NAME
     version = josie_format.VERSION
     question = "which columns share the most values with mine?"
+    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> JosieBuilder:
         return JosieBuilder()

@@ -26,6 +26,7 @@ class LshEnsembleIndex:
     name = lsh_format.NAME
     version = lsh_format.VERSION
     question = "which columns hold at least this share of my values?"
+    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> LshEnsembleBuilder:
         return LshEnsembleBuilder(memory_bytes)

@@ -26,6 +26,7 @@ class MateIndex:
     name = mate_format.NAME
     version = mate_format.VERSION
     question = "which tables join on several of my columns together?"
+    needs = ("tokens", "rows")
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> MateBuilder:
         return MateBuilder(memory_bytes, SuperKeyParameters.of(frozen))

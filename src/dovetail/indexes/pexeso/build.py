@@ -8,7 +8,7 @@ least by their lengths.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +19,10 @@ from dovetail._storage.segment import SegmentWriter
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso import format as pexeso_format
-from dovetail.indexes.pexeso.core import Space, VectorParameters, heads_of, space_of
+from dovetail.indexes.pexeso.core import VectorParameters, heads_of, space_of
 from dovetail.indexes.pexeso.format import write_head
 from dovetail.indexes.pexeso.kernels import fill_lists, mark_texts
-from dovetail.indexes.protocol import ColumnChunk
+from dovetail.indexes.shares import Share, SharedBuilder
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
 
@@ -36,33 +36,42 @@ _SLACK = 1e-4  # of a radius, for float32
 _PORTION = 1 << 14  # texts that are embedded at once; the same whatever the memory, for the same sums
 _LEAST_MEMORY = 1 << 24
 _BYTES_A_POSTING = 5
-_BYTES_A_TEXT = 400  # approximate, of a sparse vector kept until it is listed
+_BYTES_A_TEXT = 400  # approximate, of a sparse vector and its items in lists
 
 
-class PexesoBuilder:
+class PexesoBuilder(SharedBuilder):
+    """A share is some texts, with their vectors or, where these are sparse, their lists by dimension."""
+
     def __init__(self, scratch: Path, memory_bytes: int, parameters: VectorParameters) -> None:
-        self._scratch = scratch
-        self._memory_bytes = max(memory_bytes, _LEAST_MEMORY)
+        super().__init__(scratch, max(memory_bytes, _LEAST_MEMORY))
         self._space = space_of(parameters)
 
-    def add(self, chunk: ColumnChunk) -> None:
-        """Nothing: the tokens pack, which is finished first, holds every value once."""
+    def least_shares(self, writer: SegmentWriter) -> int:
+        size = _BYTES_A_TEXT if self._space.is_sparse else 4 * self._space.embedder.dimension
+        return max(1, -(-len(_texts(TokenReader(writer))) * size // self._memory_bytes))
 
-    def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
+    def share(self, writer: SegmentWriter, number: int, of: int) -> Share:
         tokens = TokenReader(writer)
-        texts = np.flatnonzero(mark_texts(tokens.arrays.token_bytes, tokens.arrays.token_offsets))
+        texts = _texts(tokens)
+        portions = -(-len(texts) // _PORTION)
+        first, last = (portions * each // of * _PORTION for each in (number, number + 1))
+        places = range(first, min(last, len(texts)), _PORTION)
+        if not self._space.is_sparse:
+            dense = (self._space.dense(tokens.tokens(texts[at : at + _PORTION])).reshape(-1) for at in places)
+            return {"vectors": np.concatenate([np.empty(0, np.float32), *dense])}
+        sparse = [(at, self._space.sparse(tokens.tokens(texts[at : at + _PORTION]))) for at in places]
+        return _listed(sparse, self._space.embedder.dimension)
+
+    def finish_shares(self, writer: SegmentWriter, shares: Sequence[Share]) -> dict[str, int]:
+        texts = _texts(TokenReader(writer))
         write = self._write_sparse if self._space.is_sparse else self._write_dense
-        writer.write_part(pexeso_format.NAME, pexeso_format.VERSION, lambda pack: write(pack, tokens, texts))
+        writer.write_part(pexeso_format.NAME, pexeso_format.VERSION, lambda pack: write(pack, texts, shares))
         return {}
 
-    def _write_sparse(self, pack: PackWriter, tokens: TokenReader, texts: Array) -> None:
+    def _write_sparse(self, pack: PackWriter, texts: Array, shares: Sequence[Share]) -> None:
         write_head(pack, self._space.parameters.to_bytes(), texts)
-        portions = _Portions(self._space, tokens, texts, len(texts) * _BYTES_A_TEXT <= self._memory_bytes)
         dimension = self._space.embedder.dimension
-        lengths = np.zeros(dimension, np.int64)
-        for _, vectors in portions:
-            lengths += np.bincount(vectors.dimensions, minlength=dimension)
-        starts = running_sum(lengths)
+        starts = sum((share["starts"] for share in shares), np.zeros(dimension + 1, np.int64))
         pack.add("list_starts", starts)
         places = pack.reserve("list_places", "uint32", int(starts[-1]))
         weights = pack.reserve("list_weights", "uint8", int(starts[-1]))
@@ -70,18 +79,17 @@ class PexesoBuilder:
         while first < dimension:  # as many lists at a time as the memory takes
             last = int(np.searchsorted(starts, starts[first] + self._memory_bytes // _BYTES_A_POSTING, side="right"))
             last = min(max(last - 1, first + 1), dimension)
-            lists = _listed(portions, starts, first, last)
+            lists = _joined(shares, first, last)
             places.write(lists[0], int(starts[first]))
             weights.write(lists[1], int(starts[first]))
             first = last
 
-    def _write_dense(self, pack: PackWriter, tokens: TokenReader, texts: Array) -> None:
+    def _write_dense(self, pack: PackWriter, texts: Array, shares: Sequence[Share]) -> None:
         dimension = self._space.embedder.dimension
         path = self._scratch / "pexeso-vectors"
         with path.open("wb") as file:  # a map that is written to kills the process where the disk is full
-            for start in range(0, len(texts), _PORTION):
-                part = self._space.dense(tokens.tokens(texts[start : start + _PORTION]))
-                file.write(np.ascontiguousarray(part, np.float32).data)
+            for share in shares:
+                file.write(np.ascontiguousarray(share["vectors"], np.float32).data)
         shape = len(texts), dimension
         vectors = np.memmap(path, np.float32, "r", shape=shape) if len(texts) else np.zeros(shape, np.float32)
         found: Clustered = cluster(vectors)
@@ -97,29 +105,34 @@ class PexesoBuilder:
             slot.write(vectors[part].reshape(-1), start * dimension)
 
 
-class _Portions:
-    """The texts' sparse vectors, some at a time; kept where the memory takes them, else made again."""
-
-    def __init__(self, space: Space, tokens: TokenReader, texts: Array, keep: bool) -> None:
-        self._space, self._tokens, self._texts = space, tokens, texts
-        self._kept = list(self._made()) if keep else None
-
-    def __iter__(self) -> Iterator[tuple[int, Sparse]]:
-        return self._made() if self._kept is None else iter(self._kept)
-
-    def _made(self) -> Iterator[tuple[int, Sparse]]:
-        for start in range(0, len(self._texts), _PORTION):
-            yield start, self._space.sparse(self._tokens.tokens(self._texts[start : start + _PORTION]))
+def _texts(tokens: TokenReader) -> Array:
+    return np.flatnonzero(mark_texts(tokens.arrays.token_bytes, tokens.arrays.token_offsets))
 
 
-def _listed(portions: _Portions, starts: Array, first: int, last: int) -> tuple[Array, Array]:
-    """Places and weights of the lists of the dimensions from `first` to `last`."""
-    size = int(starts[last] - starts[first])
-    places, codes = np.empty(size, np.uint32), np.empty(size, np.uint8)
-    ends = starts[first:last] - starts[first]
+def _listed(portions: list[tuple[int, Sparse]], dimension: int) -> Share:
+    """The coordinates of some texts by dimension; portions come with the place of their first text."""
+    lengths = np.zeros(dimension, np.int64)
+    for _, vectors in portions:
+        lengths += np.bincount(vectors.dimensions, minlength=dimension)
+    starts = running_sum(lengths)
+    places, codes = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint8)
+    ends = starts[:-1].copy()
     for at, vectors in portions:
-        fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, first, ends, places, codes)
-    return places, codes
+        fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, 0, ends, places, codes)
+    return {"starts": starts, "places": places, "codes": codes}
+
+
+def _joined(shares: Sequence[Share], first: int, last: int) -> tuple[Array, Array]:
+    """Places and weights of the lists of the dimensions from `first` to `last`, of all shares."""
+    if len(shares) == 1:
+        return _lists(shares[0], first, last)
+    lists = [_lists(share, each, each + 1) for each in range(first, last) for share in shares]
+    return np.concatenate([places for places, _ in lists]), np.concatenate([codes for _, codes in lists])
+
+
+def _lists(share: Share, first: int, last: int) -> tuple[Array, Array]:
+    place = slice(share["starts"][first], share["starts"][last])
+    return share["places"][place], share["codes"][place]
 
 
 @dataclass(frozen=True)

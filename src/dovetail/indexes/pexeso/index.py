@@ -25,6 +25,7 @@ class PexesoIndex:
     name = pexeso_format.NAME
     version = pexeso_format.VERSION
     question = "which columns match mine in spelling or meaning?"
+    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> PexesoBuilder:
         return PexesoBuilder(scratch, memory_bytes, VectorParameters.of(frozen))

@@ -28,11 +28,19 @@ def pairs_of(tokens: TokenArrays, low: int, high: int) -> Array:
     Ascending numbers: the hash in the upper half, the group in the lower.
     """
     found = [
-        np.unique(pair_pieces(tokens.token_bytes, tokens.token_offsets, tokens.group_tokens, *part, low, high,
+        _distinct(pair_pieces(tokens.token_bytes, tokens.token_offsets, tokens.group_tokens, *part, low, high,
                               *characters()))
         for part in _parts(tokens.token_offsets)
     ]  # fmt: skip
-    return np.unique(np.concatenate([np.empty(0, np.uint64), *found]))
+    return _distinct(np.concatenate([np.empty(0, np.uint64), *found]))
+
+
+def _distinct(numbers: Array) -> Array:
+    """The distinct numbers, ascending. Sorting takes a third of the time of np.unique, which hashes them first."""
+    numbers.sort()
+    first = np.ones(len(numbers), bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    return numbers[first]
 
 
 def _parts(offsets: Array) -> Iterator[tuple[int, int]]:

@@ -22,6 +22,7 @@ class PiecesIndex:
     name = pieces_format.NAME
     version = pieces_format.VERSION
     question = "which columns have pieces of my values?"
+    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> PiecesBuilder:
         return PiecesBuilder(scratch, memory_bytes)

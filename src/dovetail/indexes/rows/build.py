@@ -48,6 +48,14 @@ class _Held:
         return tokens, codes.to_numpy()
 
 
+@dataclass(frozen=True)
+class Spill:
+    """A file of chunks, and the column of each."""
+
+    path: Path
+    columns: list[int]
+
+
 class RowsBuilder:
     """Keeps the chunks of every column, codes in as few bytes as can be; on disk where they outgrow the memory."""
 
@@ -57,7 +65,7 @@ class RowsBuilder:
         self._columns: dict[int, list[_Held]] = {}
         self._in_memory: list[tuple[int, int]] = []
         self._bytes = 0
-        self._files = 0
+        self._spills: list[Spill] = []
 
     def add(self, chunk: ColumnChunk) -> None:
         chunk = replace(chunk, codes=chunk.codes.astype(np.min_scalar_type(-max(1, len(chunk.tokens)))))
@@ -68,6 +76,20 @@ class RowsBuilder:
         self._bytes += size
         if self._bytes > self._memory_bytes:
             self._spill()
+
+    def spilled(self) -> list[Spill]:
+        """Files with all chunks in order."""
+        if self._in_memory:
+            self._spill()
+        return self._spills
+
+    def add_spilled(self, spill: Spill) -> None:
+        """Chunks that another builder has spilled."""
+        file = Records(spill.path)
+        for number, column in enumerate(spill.columns):
+            tokens, codes = file[number]
+            held = _Held(len(codes), tokens.nbytes + codes.nbytes, file=file, number=number)
+            self._columns.setdefault(column, []).append(held)
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
         first_columns = running_sum(np.array(widths, np.int64))
@@ -83,10 +105,9 @@ class RowsBuilder:
         return {"cells": cells}
 
     def _spill(self) -> None:
-        path = self._scratch / f"rows-{self._files}.arrow"
-        self._files += 1
-        contents = [self._columns[column][number].content() for column, number in self._in_memory]
-        write_records(path, _TYPES, contents)
+        path = self._scratch / f"rows-{len(self._spills)}.arrow"
+        write_records(path, _TYPES, (self._columns[column][number].content() for column, number in self._in_memory))
+        self._spills.append(Spill(path, [column for column, _ in self._in_memory]))
         file = Records(path)
         for place, (column, number) in enumerate(self._in_memory):
             held = self._columns[column][number]

@@ -18,6 +18,7 @@ class RowsIndex:
     name = rows_format.NAME
     version = rows_format.VERSION
     question = "which values occur together in a row?"
+    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> RowsBuilder:
         return RowsBuilder(scratch, memory_bytes)

@@ -1,15 +1,19 @@
 """Builds the tokens pack of a segment in bounded memory.
 
-Entries (column, token, count) that exceed the memory are split by the leading bits of the token's hash into buckets on
-disk; equal tokens share a bucket, and each bucket is then processed in memory. Ids rise with (group, hash), so
-the tokens of one group in one bucket are a run of consecutive ids: a bucket is written run by run. A segment that fits
-into memory is the case of one bucket.
+Entries (column, token, count) that exceed the memory are set aside in spills on disk, each split by the leading bits of
+the tokens' hashes into buckets; equal tokens share a bucket, and each bucket is then processed in memory. Ids rise with
+(group, hash), so the tokens of one group in one bucket are a run of consecutive ids: a bucket is written run by run. A
+segment that fits into memory is the case of one bucket.
+
+Where several tasks build a segment, some spill the entries of their columns, some process their buckets, and one writes
+the pack: the same functions, with files in between.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +22,7 @@ import pyarrow as pa
 
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
+from dovetail._storage.spill import Records, write_records
 from dovetail._types import Array
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import format as tokens_format
@@ -36,22 +41,31 @@ from dovetail.indexes.tokens.kernels import (
 from dovetail.normalise.hashing import as_buffers, hash_tokens
 
 _BUCKET_BITS = 6
+BUCKETS = 1 << _BUCKET_BITS
 _ENTRY_BYTES = 40  # approximate memory of an entry, without the bytes of its token
 _LARGE = 1 << 18  # bytes of a group's tokens from which each bucket's part is worth a write of its own
 _PORTION = 1 << 23
 _ENTRIES = 1 << 20
-_SPILL = pa.schema([("token", pa.large_string()), ("column", pa.uint32()), ("count", pa.int64())])
+ENTRY = pa.schema([("token", pa.large_string()), ("column", pa.uint32()), ("count", pa.int64())])
+_ENTRY_TYPES = dict(zip(ENTRY.names, ENTRY.types, strict=True))
+# Of a bucket on disk, in two files: mapped files count as memory, and the tokens are let go first.
+_TOKEN_TYPES = {"content": pa.uint8(), "offsets": pa.int64(), "hashes": pa.uint64(), "by_hash": pa.int64()}
+_LIST_TYPES = {
+    "group_tokens": pa.int64(), "group_hashes": pa.uint64(),
+    "posting_offsets": pa.int64(), "posting_columns": pa.uint32(),
+    "set_offsets": pa.int64(), "set_tokens": pa.uint32(), "set_counts": pa.uint32(),
+}  # fmt: skip
 
 
 class TokenBuilder:
-    """Collects chunks, spilling them to buckets on disk when they outgrow the memory."""
+    """Collects chunks, spilling them to disk when they outgrow the memory."""
 
     def __init__(self, scratch: Path, memory_bytes: int) -> None:
         self._scratch = scratch
         self._memory_bytes = memory_bytes
         self._chunks: list[ColumnChunk] = []
         self._held = 0
-        self._buckets: list[pa.RecordBatchStreamWriter] = []
+        self._spills: list[Path] = []
 
     def add(self, chunk: ColumnChunk) -> None:
         if not len(chunk.tokens):
@@ -63,17 +77,20 @@ class TokenBuilder:
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
         columns = sum(widths)
-        if self._buckets:
+        if not self._spills:
+            return write_buckets(writer, [Bucket.work_through(self._take_entries(), columns)], columns)
+        spills = [Records(path) for path in self.spilled()]
+        buckets = []
+        for number in range(BUCKETS):
+            bucket = Bucket.work_through(entries_of(spills, number), columns)
+            buckets.append(Bucket.open(bucket.save(self._scratch)))  # all of them may not fit into memory together
+        return write_buckets(writer, buckets, columns)
+
+    def spilled(self) -> list[Path]:
+        """Files with all entries in order, a record for each bucket."""
+        if self._chunks:
             self._spill()
-            for bucket in self._buckets:
-                bucket.close()
-            paths = [self._bucket_path(number) for number in range(1 << _BUCKET_BITS)]
-            buckets = [_Bucket.work_through(_read_bucket(path), columns).to_disk(path) for path in paths]
-        else:
-            buckets = [_Bucket.work_through(self._take_entries(), columns)]
-        counts = {"values": sum(b.tokens for b in buckets), "entries": sum(b.entries for b in buckets)}
-        writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, buckets, columns))
-        return counts
+        return self._spills
 
     def _take_entries(self) -> pa.Table:
         chunks, self._chunks, self._held = self._chunks, [], 0
@@ -86,28 +103,39 @@ class TokenBuilder:
                 ),
                 pa.chunked_array([pa.array(chunk.counts, pa.int64()) for chunk in chunks], pa.int64()),
             ],
-            schema=_SPILL,
+            schema=ENTRY,
         )
 
     def _spill(self) -> None:
-        entries = self._take_entries().combine_chunks()
-        if not self._buckets:
-            numbers = range(1 << _BUCKET_BITS)
-            self._buckets = [pa.ipc.new_stream(self._bucket_path(number), _SPILL) for number in numbers]
-        if not entries.num_rows:
-            return
-        bucket_of = hash_tokens(entries["token"].chunk(0)) >> np.uint64(64 - _BUCKET_BITS)
-        order = np.argsort(bucket_of, kind="stable")
-        bounds = np.searchsorted(bucket_of[order], np.arange((1 << _BUCKET_BITS) + 1))
-        for number, bucket in enumerate(self._buckets):
-            bucket.write_table(entries.take(order[bounds[number] : bounds[number + 1]]))
+        path = self._scratch / f"spill-{len(self._spills)}.arrow"
+        write_records(path, _ENTRY_TYPES, (part.columns for part in split_entries(self._take_entries())))
+        self._spills.append(path)
 
-    def _bucket_path(self, number: int) -> Path:
-        return self._scratch / f"bucket-{number:02d}.arrow"
+
+def split_entries(entries: pa.Table) -> Iterator[pa.RecordBatch]:
+    """The entries of each bucket, in their order."""
+    (batch,) = entries.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], ENTRY)]
+    bucket_of = (hash_tokens(batch["token"]) >> np.uint64(64 - _BUCKET_BITS)).astype(np.uint8)
+    order = np.argsort(bucket_of, kind="stable")
+    bounds = np.searchsorted(bucket_of[order], np.arange(BUCKETS + 1))
+    for first, last in itertools.pairwise(bounds.tolist()):
+        yield batch.take(pa.array(order[first:last]))
+
+
+def entries_of(spills: Sequence[Records], bucket: int) -> pa.Table:
+    """The entries of one bucket, of all spills. They have to be in the order of their columns, and so do the spills."""
+    return pa.Table.from_batches([pa.RecordBatch.from_arrays(spill[bucket], schema=ENTRY) for spill in spills], ENTRY)
+
+
+def write_buckets(writer: SegmentWriter, buckets: list[Bucket], columns: int) -> dict[str, int]:
+    """Write the pack; returns counts for the segment's description."""
+    counts = {"values": sum(b.tokens for b in buckets), "entries": sum(b.entries for b in buckets)}
+    writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, buckets, columns))
+    return counts
 
 
 @dataclass
-class _Bucket:
+class Bucket:
     """The distinct tokens of one bucket in the order of their ids, by group. All ids are the bucket's own."""
 
     content: Array
@@ -131,7 +159,7 @@ class _Bucket:
         return len(self.set_counts)
 
     @classmethod
-    def work_through(cls, entries: pa.Table, columns: int) -> _Bucket:
+    def work_through(cls, entries: pa.Table, columns: int) -> Bucket:
         """Distinct tokens, postings, groups, order and sets. Only hashes and groups are sorted by comparison."""
         encoded = entries["token"].combine_chunks().dictionary_encode()
         encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
@@ -159,16 +187,18 @@ class _Bucket:
             postings[0], postings[1], *sets,
         )  # fmt: skip
 
-    def to_disk(self, path: Path) -> _Bucket:
-        """The same bucket with its arrays on disk, memory-mapped: 64 of them may not fit into memory together."""
-        path.unlink()
-        mapped = {}
-        for name, array in vars(self).items():
-            file = path.with_suffix(f".{name}")
-            file.write_bytes(np.ascontiguousarray(array).view(np.uint8).data)  # np.save hides that a disk is full
-            # As plain arrays: slicing a memmap object costs ten times as much.
-            mapped[name] = np.asarray(np.memmap(file, array.dtype, "r", shape=array.shape)) if len(array) else array
-        return _Bucket(**mapped)
+    def save(self, folder: Path) -> list[Path]:
+        """Write the bucket into new files."""
+        paths = []
+        for types in (_TOKEN_TYPES, _LIST_TYPES):
+            paths.append(folder / f"bucket-{secrets.token_hex(8)}.arrow")
+            write_records(paths[-1], types, [[getattr(self, name) for name in types]])
+        return paths
+
+    @classmethod
+    def open(cls, paths: Iterable[Path]) -> Bucket:
+        """A bucket that was saved, memory-mapped."""
+        return cls(*(array.to_numpy() for path in paths for array in Records(path)[0]))
 
     def forget_tokens(self) -> None:
         """Let go of what is written: mapped files count as memory for as long as they are held."""
@@ -196,12 +226,7 @@ class _Runs:
             yield int(local[start]), int(first[start]), int(size[start:stop].sum())
 
 
-def _read_bucket(path: Path) -> pa.Table:
-    with pa.ipc.open_stream(path) as stream:
-        return stream.read_all()
-
-
-def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
+def _write(pack: PackWriter, buckets: list[Bucket], columns: int) -> None:
     groups, postings = _number_groups(buckets)
     sizes = np.zeros(len(postings[0]) - 1, np.int64)
     for bucket, group in zip(buckets, groups, strict=True):
@@ -223,7 +248,7 @@ def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
     _write_counts(out, buckets, runs, set_sizes)
 
 
-def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Array]]:
+def _number_groups(buckets: list[Bucket]) -> tuple[list[Array], tuple[Array, Array]]:
     """The segment's group for every group of every bucket, and the segment's posting lists."""
     if len(buckets) == 1:
         (bucket,) = buckets
@@ -239,7 +264,7 @@ def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Ar
     return parts, take_lists(starts, lengths, columns, examples)
 
 
-def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array) -> list[_Runs]:
+def _place_runs(buckets: list[Bucket], groups: list[Array], group_tokens: Array) -> list[_Runs]:
     """Within a group the buckets follow each other: they are split by leading bits of the hash."""
     cursor = group_tokens[:-1].copy()
     runs = []
@@ -251,7 +276,7 @@ def _place_runs(buckets: list[_Bucket], groups: list[Array], group_tokens: Array
 
 
 def _write_small_groups(
-    out: TokenPackWriter, buckets: list[_Bucket], groups: list[Array], runs: list[_Runs], bounds: Array, large: Array
+    out: TokenPackWriter, buckets: list[Bucket], groups: list[Array], runs: list[_Runs], bounds: Array, large: Array
 ) -> None:
     """The tokens of small groups, of all buckets together, so that they are written in large chunks.
 
@@ -274,7 +299,7 @@ def _write_small_groups(
 
 
 def _write_large_groups(
-    out: TokenPackWriter, buckets: list[_Bucket], groups: list[Array], runs: list[_Runs], large: Array
+    out: TokenPackWriter, buckets: list[Bucket], groups: list[Array], runs: list[_Runs], large: Array
 ) -> None:
     """Bucket by bucket, with its hashes: what is written is let go."""
     hashes_written = 0
@@ -287,7 +312,7 @@ def _write_large_groups(
     out.write_hash_starts()
 
 
-def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs], set_sizes: Array) -> None:
+def _write_counts(out: TokenPackWriter, buckets: list[Bucket], runs: list[_Runs], set_sizes: Array) -> None:
     """Of some columns at a time, by column and then by token; a large column is alone."""
     if len(buckets) == 1:
         out.write_counts(0, buckets[0].set_counts)

@@ -22,6 +22,7 @@ class TokensIndex:
     name = tokens_format.NAME
     version = tokens_format.VERSION
     question = "which columns hold this value?"
+    needs = ()
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> TokenBuilder:
         return TokenBuilder(scratch, memory_bytes)
