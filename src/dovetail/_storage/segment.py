@@ -12,7 +12,7 @@ import contextlib
 import functools
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from typing import Any
 from dovetail._storage.pack import SUFFIX, Pack, PackWriter
 from dovetail._storage.sealed import REBUILD, checksum_of, seal, sync_folder, unseal, write_durably
 from dovetail._storage.store import Address, open_store
-from dovetail.errors import FormatMismatch, IndexDamaged
+from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 
-SEGMENT_VERSION = 1
+SEGMENT_VERSION = 2
 _DESCRIPTION = "segment.json"
 
 
@@ -54,7 +54,9 @@ class SegmentRef:
 class SegmentWriter:
     """Writes the packs of one segment and, last, its description."""
 
-    def __init__(self, segments: Path) -> None:
+    def __init__(self, segments: Path, without: Iterable[str] = ()) -> None:
+        """`without` are the parts that are left out on purpose."""
+        self._without = sorted(without)
         self.id = secrets.token_hex(8)  # see is_segment_id
         self.folder = segments / self.id
         self.folder.mkdir(parents=True)
@@ -77,6 +79,7 @@ class SegmentWriter:
 
     def finish(self, counts: dict[str, int]) -> SegmentRef:
         body = {"version": SEGMENT_VERSION, "id": self.id, "counts": counts, "parts": self._parts}
+        body["without"] = self._without
         data = seal(body)
         write_durably(self.folder / _DESCRIPTION, data)
         sync_folder(self.folder)
@@ -111,8 +114,19 @@ class Segment:
         parts: dict[str, dict[str, Any]] = self._description["parts"]
         return parts
 
+    @property
+    def without(self) -> list[str]:
+        """The parts that were left out on purpose."""
+        without: list[str] = self._description["without"]
+        return without
+
     def pack(self, name: str) -> Pack:
         if name not in self._packs:
+            if name in self.without:
+                index = self._store.address.removesuffix("/segments")
+                raise InputError(
+                    f"The index was made without {name}; `dovetail compact {index} --with {name}` adds it."
+                )
             if name not in self.parts:
                 raise FormatMismatch(f"Segment {self.ref.id} has no {name}: another Dovetail wrote it. {REBUILD}")
             with self._missing_is_damage(name + SUFFIX):

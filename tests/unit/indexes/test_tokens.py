@@ -13,6 +13,7 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dovetail._storage.packing import pack_numbers
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import query as tokens_query
@@ -197,11 +198,9 @@ def test_ids_ascending(count, bound):
         ("set_groups", 0, 1, "disagree"),
         ("set_offsets", 1, 1, "more or fewer counts"),
         ("posting_columns", 0, 99, "column that does not exist"),
-        ("set_counts", 0, 0, "occurs in no row"),
-        ("hash_ids", 0, 2, "every token once"),
-        ("hashes", 0, 5, "hash table does not match"),
+        ("hash_entries", 0, 0xFFFFFFFF, "every token once"),
         ("hash_starts", 1, 3, "hash table does not match"),
-        ("token_bytes", 0, 5, "hash table does not match"),
+        ("symbols", 0, 5, "hash table does not match"),
         ("set_offsets", 1, 9, "goes backwards"),
     ],
 )
@@ -211,4 +210,14 @@ def test_check_names_broken_references(tmp_path, monkeypatch, array, place, valu
     broken = original.copy()
     broken[place] = value
     monkeypatch.setitem(segment.pack("tokens")._arrays, array, broken)
+    assert any(said in problem for problem in TOKENS.check(segment))
+
+
+@pytest.mark.parametrize(
+    ("array", "numbers", "said"),
+    [("set_counts", [0, 1, 1, 1], "occurs in no row"), ("token_starts", [0, 2, 1, 3], "goes backwards")],
+)
+def test_check_names_broken_numbers(tmp_path, monkeypatch, array, numbers, said):
+    segment = build(tmp_path, [[["a", "b"]], [["a", "c"]]])
+    monkeypatch.setitem(segment.pack("tokens")._packed, array, pack_numbers(np.array(numbers)))
     assert any(said in problem for problem in TOKENS.check(segment))

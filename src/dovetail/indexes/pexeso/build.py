@@ -19,9 +19,9 @@ from dovetail._storage.segment import SegmentWriter
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso import format as pexeso_format
-from dovetail.indexes.pexeso.core import Space, VectorParameters, heads_of, space_of
-from dovetail.indexes.pexeso.format import write_head
-from dovetail.indexes.pexeso.kernels import fill_lists, mark_texts
+from dovetail.indexes.pexeso.core import Space, VectorParameters, heads_of, space_of, text_ids
+from dovetail.indexes.pexeso.format import blocks_of, list_starts, write_head
+from dovetail.indexes.pexeso.kernels import count_lists, fill_lists
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
@@ -35,7 +35,7 @@ _MOST_CLUSTERS = 1_024
 _SLACK = 1e-4  # of a radius, for float32
 _PORTION = 1 << 14  # texts that are embedded at once; the same whatever the memory, for the same sums
 _LEAST_MEMORY = 1 << 24
-_BYTES_A_POSTING = 5
+_BYTES_A_POSTING = 3
 _BYTES_A_TEXT = 400  # approximate, of a sparse vector kept until it is listed
 
 
@@ -50,7 +50,7 @@ class PexesoBuilder:
 
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
         tokens = TokenReader(writer)
-        texts = np.flatnonzero(mark_texts(tokens.arrays.token_bytes, tokens.arrays.token_offsets))
+        texts = text_ids(tokens.arrays)
         write = self._write_sparse if self._space.is_sparse else self._write_dense
         writer.write_part(pexeso_format.NAME, pexeso_format.VERSION, lambda pack: write(pack, tokens, texts))
         return {}
@@ -59,12 +59,12 @@ class PexesoBuilder:
         write_head(pack, self._space.parameters.to_bytes(), texts)
         portions = _Portions(self._space, tokens, texts, len(texts) * _BYTES_A_TEXT <= self._memory_bytes)
         dimension = self._space.embedder.dimension
-        lengths = np.zeros(dimension, np.int64)
-        for _, vectors in portions:
-            lengths += np.bincount(vectors.dimensions, minlength=dimension)
-        starts = running_sum(lengths)
-        pack.add("list_starts", starts)
-        places = pack.reserve("list_places", "uint32", int(starts[-1]))
+        lengths = np.zeros((dimension, blocks_of(len(texts))), np.int64)
+        for first, vectors in portions:
+            count_lists(vectors.starts, vectors.dimensions, first, lengths)
+        pack.add("list_starts", list_starts(lengths).reshape(-1))
+        starts = running_sum(lengths.sum(axis=1))
+        places = pack.reserve("list_places", "uint16", int(starts[-1]))
         weights = pack.reserve("list_weights", "uint8", int(starts[-1]))
         first = 0
         while first < dimension:  # as many lists at a time as the memory takes
@@ -115,7 +115,7 @@ class _Portions:
 def _listed(portions: _Portions, starts: Array, first: int, last: int) -> tuple[Array, Array]:
     """Places and weights of the lists of the dimensions from `first` to `last`."""
     size = int(starts[last] - starts[first])
-    places, codes = np.empty(size, np.uint32), np.empty(size, np.uint8)
+    places, codes = np.empty(size, np.uint16), np.empty(size, np.uint8)
     ends = starts[first:last] - starts[first]
     for at, vectors in portions:
         fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, first, ends, places, codes)

@@ -17,7 +17,7 @@ from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
 _HASHES = 1 << 32  # hashes have 32 bits
-_NEEDED = 4  # times the bytes of the tokens, to sort all of their pieces at once
+_NEEDED = 7  # times the codes of the tokens, to sort all of their pieces at once
 _MOST_PARTS = 64
 
 
@@ -39,7 +39,7 @@ class PiecesBuilder:
 
     def _parts(self, tokens: TokenArrays) -> list[Array]:
         """By hash, each sorted alone; on disk where they are several."""
-        number = math.ceil(_NEEDED * len(tokens.token_bytes) / self._memory_bytes)
+        number = math.ceil(_NEEDED * len(tokens.token_codes) / self._memory_bytes)
         number = min(max(1, number), _MOST_PARTS)
         if number == 1:
             return [pairs_of(tokens, 0, _HASHES)]

@@ -18,6 +18,8 @@ import pyarrow as pa
 
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
+from dovetail._storage.symbol_kernels import Symbols, encode
+from dovetail._storage.symbols import learn_symbols
 from dovetail._types import Array
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import format as tokens_format
@@ -52,6 +54,7 @@ class TokenBuilder:
         self._chunks: list[ColumnChunk] = []
         self._held = 0
         self._buckets: list[pa.RecordBatchStreamWriter] = []
+        self._symbols: Symbols | None = None
 
     def add(self, chunk: ColumnChunk) -> None:
         if not len(chunk.tokens):
@@ -68,12 +71,23 @@ class TokenBuilder:
             for bucket in self._buckets:
                 bucket.close()
             paths = [self._bucket_path(number) for number in range(1 << _BUCKET_BITS)]
-            buckets = [_Bucket.work_through(_read_bucket(path), columns).to_disk(path) for path in paths]
+            buckets = [self._bucket(_read_bucket(path), columns).to_disk(path) for path in paths]
         else:
-            buckets = [_Bucket.work_through(self._take_entries(), columns)]
+            buckets = [self._bucket(self._take_entries(), columns)]
         counts = {"values": sum(b.tokens for b in buckets), "entries": sum(b.entries for b in buckets)}
-        writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, buckets, columns))
+        symbols = self._symbols or learn_symbols(np.empty(0, np.uint8), np.zeros(1, np.int64))
+        writer.write_part(
+            tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, symbols, buckets, columns)
+        )
         return counts
+
+    def _bucket(self, entries: pa.Table, columns: int) -> _Bucket:
+        """A bucket with its tokens in codes. The first tokens, which their hashes chose, stand for all."""
+        bucket = _Bucket.work_through(entries, columns)
+        if bucket.tokens:
+            self._symbols = self._symbols or learn_symbols(bucket.content, bucket.offsets)
+            bucket.content, bucket.offsets = encode(bucket.content, bucket.offsets, self._symbols)
+        return bucket
 
     def _take_entries(self) -> pa.Table:
         chunks, self._chunks, self._held = self._chunks, [], 0
@@ -201,7 +215,7 @@ def _read_bucket(path: Path) -> pa.Table:
         return stream.read_all()
 
 
-def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
+def _write(pack: PackWriter, symbols: Symbols, buckets: list[_Bucket], columns: int) -> None:
     groups, postings = _number_groups(buckets)
     sizes = np.zeros(len(postings[0]) - 1, np.int64)
     for bucket, group in zip(buckets, groups, strict=True):
@@ -212,7 +226,7 @@ def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
     for bucket, bucket_runs in zip(buckets, runs, strict=True):
         lengths[bucket_runs.ids()] = np.diff(bucket.offsets)
     set_sizes = np.stack([np.diff(bucket.set_offsets) for bucket in buckets]).sum(axis=0)
-    out = TokenPackWriter(pack, lengths, set_sizes)
+    out = TokenPackWriter(pack, symbols, lengths, set_sizes)
     del lengths
     out.write_groups(group_tokens, postings, transpose(*postings, postings[1], columns)[:2])
     bounds = out.token_offsets[group_tokens]
@@ -221,6 +235,7 @@ def _write(pack: PackWriter, buckets: list[_Bucket], columns: int) -> None:
         _write_small_groups(out, buckets, groups, runs, bounds, np.flatnonzero(large))
     _write_large_groups(out, buckets, groups, runs, large)
     _write_counts(out, buckets, runs, set_sizes)
+    out.finish_counts()
 
 
 def _number_groups(buckets: list[_Bucket]) -> tuple[list[Array], tuple[Array, Array]]:
@@ -290,7 +305,7 @@ def _write_large_groups(
 def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs], set_sizes: Array) -> None:
     """Of some columns at a time, by column and then by token; a large column is alone."""
     if len(buckets) == 1:
-        out.write_counts(0, buckets[0].set_counts)
+        out.write_counts(buckets[0].set_counts)
         return
     ids = [bucket_runs.ids() for bucket_runs in runs]
     bounds = running_sum(set_sizes)
@@ -302,4 +317,4 @@ def _write_counts(out: TokenPackWriter, buckets: list[_Bucket], runs: list[_Runs
             owners = np.repeat(np.arange(stop - start, dtype=np.uint64), np.diff(bucket.set_offsets[start : stop + 1]))
             keys.append((owners << np.uint64(32)) | bucket_ids[bucket.set_tokens[place]])
             counts.append(bucket.set_counts[place])
-        out.write_counts(start, np.concatenate(counts)[np.argsort(np.concatenate(keys))])
+        out.write_counts(np.concatenate(counts)[np.argsort(np.concatenate(keys))])
