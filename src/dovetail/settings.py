@@ -31,10 +31,10 @@ SETTINGS = (
     Setting("merge_factor", 10, 2, "small segments of about the same size that are merged into one"),
     Setting(
         "super_key_bits",
-        128,
+        64,
         0,
         "bits of a row's super key, for keys of several columns; 0 for none",
-        (0, 128, 256, 512),
+        (0, 64, 128, 256, 512),
         True,
     ),
     Setting("super_key_xash", 0, 0, "1 for super keys by XASH; 0 for those that rule out more rows", (0, 1), True),

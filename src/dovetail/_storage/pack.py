@@ -24,7 +24,7 @@ import pyarrow as pa
 import xxhash
 
 from dovetail._storage.packing import split_packed
-from dovetail._storage.packing_kernels import Packed
+from dovetail._storage.packing_kernels import Packed, unpack
 from dovetail._storage.sealed import REBUILD
 from dovetail._types import Array
 from dovetail.errors import FormatMismatch, IndexDamaged
@@ -129,6 +129,7 @@ class Pack:
         self.segment = str(directory["segment"])
         self.require(name, version)
         self._arrays = {key: self._view(key, place) for key, place in directory["arrays"].items()}
+        self._unpacked: dict[str, Array] = {}
         self._packed = {
             key: self._unite(key, place["numbers"])
             for key, place in directory["arrays"].items()
@@ -144,6 +145,15 @@ class Pack:
         if name not in self._packed:
             raise self._missing(name)
         return self._packed[name]
+
+    def unpacked(self, name: str) -> Array:
+        """Packed numbers as an array in memory, for offsets that are read all the time. Unpacked once."""
+        if name not in self._unpacked:
+            packed = self.packed(name)
+            numbers = unpack(packed, 0, packed.length)
+            numbers.setflags(write=False)
+            self._unpacked[name] = numbers
+        return self._unpacked[name]
 
     def _missing(self, name: str) -> FormatMismatch:
         return FormatMismatch(

@@ -51,6 +51,6 @@ def build_segment(
         counts: dict[str, int] = {}
         for builder in builders:
             counts |= builder.finish(writer, catalog.widths)
-    distinct = np.diff(writer.pack(TOKENS.name)["set_offsets"])
+    distinct = np.diff(writer.pack(TOKENS.name).unpacked("set_offsets"))
     writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
     return writer.finish(counts | catalog.counts())

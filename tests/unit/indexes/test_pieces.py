@@ -95,7 +95,7 @@ def test_parts_on_disk_change_nothing(tmp_path):
     columns = [[f"name{i} of {i * 7919}@host" for i in range(2_000)], ["name7 of x"]]
     whole, parted = (build(tmp_path, columns, memory) for memory in (1 << 30, 1))
     for name in ("piece_hashes", "piece_groups"):
-        assert np.array_equal(whole.pack("pieces")[name], parted.pack("pieces")[name])
+        assert np.array_equal(whole.pack("pieces").unpacked(name), parted.pack("pieces").unpacked(name))
 
 
 @pytest.mark.parametrize(

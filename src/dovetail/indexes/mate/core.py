@@ -22,7 +22,7 @@ from dovetail.indexes.rows.format import RowArrays
 from dovetail.indexes.tokens.format import TokenArrays
 
 FAMILIES = {"xash": 1, "fitted": 2}
-SIZES = (0, 128, 256, 512)
+SIZES = (0, 64, 128, 256, 512)
 SLOTS = 37  # for characters, as in section 5.3.2
 _CODE_POINTS = 0x110000  # of Unicode
 _MOST_ONES = 10  # with half of the bits set, ten of them let one other value in 1,024 pass
@@ -36,7 +36,7 @@ class SuperKeyParameters:
     """
 
     family: str = "fitted"
-    bits: int = 128
+    bits: int = 64
     ones: int = 4
     characters: str = ""
 

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._storage.packing import pack_numbers
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.pexeso.core import VectorParameters, space_of
@@ -50,7 +51,7 @@ def list_starts(lengths: Array) -> Array:
 
 def write_head(pack: PackWriter, parameters: bytes, text_tokens: Array) -> None:
     pack.add("parameters", np.frombuffer(parameters, np.uint8))
-    pack.add("text_tokens", text_tokens.astype(np.uint32))
+    pack.add_packed("text_tokens", pack_numbers(text_tokens))
 
 
 class PexesoArrays:
@@ -65,7 +66,7 @@ class PexesoArrays:
             raise IndexDamaged(f"{where} is damaged: the parameters of its vectors are missing.") from broken
         self.space = space_of(self.parameters)
         self.dimension = self.space.embedder.dimension
-        self.text_tokens = pack["text_tokens"]
+        self.text_tokens = pack.unpacked("text_tokens")
         self.texts = len(self.text_tokens)
         self.is_sparse = self.space.is_sparse
         for name in _SPARSE if self.is_sparse else _DENSE:

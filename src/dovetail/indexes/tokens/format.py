@@ -44,7 +44,7 @@ class TokenPackWriter:
         self.token_offsets = running_sum(lengths)
         pack.add("symbols", write_symbols(symbols))
         pack.add_packed("token_starts", pack_numbers(self.token_offsets))
-        pack.add("set_offsets", running_sum(set_sizes))
+        pack.add_packed("set_offsets", pack_numbers(running_sum(set_sizes)))
         self._token_codes = pack.reserve("token_codes", "uint8", int(self.token_offsets[-1]))
         self._id_bits = id_bits(len(lengths))
         self._hash_entries = pack.reserve("hash_entries", "uint32", len(lengths))
@@ -54,10 +54,10 @@ class TokenPackWriter:
 
     def write_groups(self, group_tokens: Array, postings: tuple[Array, Array], sets: tuple[Array, Array]) -> None:
         """The first token of each group, and offsets and members of posting lists and of sets of groups."""
-        self._pack.add("group_tokens", group_tokens)
-        self._pack.add("posting_offsets", postings[0])
+        self._pack.add_packed("group_tokens", pack_numbers(group_tokens))
+        self._pack.add_packed("posting_offsets", pack_numbers(postings[0]))
         self._pack.add("posting_columns", narrow(postings[1]))
-        self._pack.add("set_group_offsets", sets[0])
+        self._pack.add_packed("set_group_offsets", pack_numbers(sets[0]))
         self._pack.add("set_groups", sets[1])
 
     def write_tokens(self, first_id: int, codes: Array) -> None:
@@ -100,12 +100,12 @@ class TokenArrays:
         self.token_starts = pack.packed("token_starts")
         self.hash_entries = pack["hash_entries"]
         self.hash_starts = pack["hash_starts"]
-        self.group_tokens = pack["group_tokens"]
-        self.posting_offsets = pack["posting_offsets"]
+        self.group_tokens = pack.unpacked("group_tokens")
+        self.posting_offsets = pack.unpacked("posting_offsets")
         self.posting_columns = pack["posting_columns"]
-        self.set_group_offsets = pack["set_group_offsets"]
+        self.set_group_offsets = pack.unpacked("set_group_offsets")
         self.set_groups = pack["set_groups"]
-        self.set_offsets = pack["set_offsets"]
+        self.set_offsets = pack.unpacked("set_offsets")
         self.set_counts = pack.packed("set_counts")
         self.tokens = self.token_starts.length - 1
         self.groups = len(self.group_tokens) - 1
