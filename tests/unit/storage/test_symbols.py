@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ def as_arrays(given_texts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_texts(content: np.ndarray, offsets: np.ndarray) -> list[bytes]:
-    return [content[a:b].tobytes() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [content[a:b].tobytes() for a, b in itertools.pairwise(offsets.tolist())]
 
 
 @given(texts, texts)
