@@ -154,7 +154,9 @@ def let_through(hashed: Array, random: np.random.Generator) -> float:
 
 
 def frequent_characters(segment: OpenSegment) -> str:
-    content = bytes(segment.tokens.arrays.token_bytes[:20_000_000]).decode("utf-8", "ignore")
+    tokens = segment.tokens.arrays
+    some = np.arange(min(tokens.tokens, 1_500_000))  # about 20 MB
+    content = bytes(tokens.strings(some)[0]).decode("utf-8", "ignore")
     points, counts = np.unique(np.frombuffer(content.encode("utf-32-le"), np.uint32), return_counts=True)
     return "".join(map(chr, points[np.argsort(-counts, kind="stable")][:512]))
 
