@@ -63,7 +63,7 @@ def _segment(folder: Path, random: np.random.Generator, tables: range, domains: 
                 kinds.append(ColumnRecord(name, ColumnType(kind), rows, 0, len(tokens), 0, *ends))
             catalog.add_table(TableRecord(f"t{table}.csv", "", "", 0, rows), kinds)
         counts = builder.finish(writer, catalog.widths)
-    distinct = np.diff(writer.pack(TOKENS.name)["set_offsets"])
+    distinct = np.diff(writer.pack(TOKENS.name).unpacked("set_offsets"))
     writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
     return writer.finish(counts | catalog.counts())
 

@@ -14,6 +14,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from dovetail._compile import compiled
+from dovetail._storage.packing_kernels import bits_at, packed_at
 from dovetail._storage.segment import Segment
 from dovetail.indexes.mate.build import hashing_of, mean_filled
 from dovetail.indexes.mate.core import ColumnGroups, RowKeys, SuperKeyParameters
@@ -55,21 +57,19 @@ class MaskedReader(MateReader):
         return np.ones((1, len(tuples), 1), np.uint64), np.zeros(256, np.int64)
 
 
-@numba.njit(cache=True)
+@compiled
 def add_column(keys: Array, bits: Array, ids: Array, store: Any, column: int) -> None:
     table = store.table_of[column]
     at = store.starts[table] + store.offsets[column]
     for row in range(store.first_rows[table], store.first_rows[table + 1]):
-        cell = 0
-        for byte in range(store.widths[column]):
-            cell |= np.int64(store.cells[at + byte]) << (8 * byte)
+        cell = bits_at(store.cells, at, store.widths[column])
         at += store.strides[table]
         if cell:
             for word in range(keys.shape[1]):
                 keys[row, word] |= bits[ids[cell - 1], word]
 
 
-@numba.njit(cache=True)
+@compiled
 def mark_rows(marked: Array, ids: Array, groups: Array, postings: Any, items: Any, store: Any) -> None:
     """Mark the rows of the segment where one of the tokens stands."""
     for i in range(len(ids)):
@@ -78,18 +78,11 @@ def mark_rows(marked: Array, ids: Array, groups: Array, postings: Any, items: An
             column = postings.columns[item]
             table = store.table_of[column]
             entry = items.set_offsets[column] + postings.positions[item] + within
-            place = 0
-            for end, sign in ((entry, 1), (items.set_offsets[column], -1)):
-                place += sign * items.sums[end // items.every]
-                for before in range(end - end % items.every, end):
-                    place += sign * items.set_counts[before]
-            at = items.starts[column] + place * items.row_bytes[table]
-            for _ in range(items.set_counts[entry]):
-                row = 0
-                for byte in range(items.row_bytes[table]):
-                    row |= np.int64(items.rows[at + byte]) << (8 * byte)
-                at += items.row_bytes[table]
-                marked[store.first_rows[table] + row] = True
+            place = packed_at(items.sums, entry // items.every)
+            for before in range(entry - entry % items.every, entry):
+                place += packed_at(items.set_counts, before)
+            for at in range(place, place + packed_at(items.set_counts, entry)):
+                marked[store.first_rows[table] + packed_at(items.rows, at)] = True
 
 
 def xash(segment: OpenSegment, bits: int, ones: int, characters: str) -> MateReader:
@@ -134,11 +127,11 @@ def bits_of(name: str, reader: MateReader, bits: int) -> Array:
         hashing = hashing_of(SuperKeyParameters("fitted", bits), tokens)
         hash_tokens(found, np.arange(tokens.tokens), hashing, hashes[name])
     elif name == "simhash":
-        _simhash(found, tokens.token_bytes, tokens.token_offsets)
+        _simhash(found, *tokens.strings(np.arange(tokens.tokens)))
     elif name == "md5":
-        content = bytes(tokens.token_bytes)
+        content, offsets = tokens.strings(np.arange(tokens.tokens))
         for i in range(tokens.tokens):
-            digest = hashlib.md5(content[tokens.token_offsets[i] : tokens.token_offsets[i + 1]]).digest()
+            digest = hashlib.md5(content[offsets[i] : offsets[i + 1]].tobytes()).digest()
             found[i] = np.resize(np.frombuffer(digest, np.uint64), bits // 64)
     else:
         hashing = hashing_of(SuperKeyParameters("fitted", bits), tokens)

@@ -38,7 +38,7 @@ class Watch:
             begun = time.process_time()
             counts = finish(builder, writer, widths)
             watch.seconds += time.process_time() - begun
-            watch.texts += len(writer.pack("pexeso")["text_tokens"])
+            watch.texts += writer.pack("pexeso").packed("text_tokens").length
             return counts
 
         PexesoBuilder.finish = timed  # type: ignore[method-assign]

@@ -1,25 +1,9 @@
-"""Kernels that read bytes: little-endian numbers and UTF-8 characters."""
+"""Kernels that read bytes as characters of UTF-8."""
 
 from __future__ import annotations
 
-from dovetail._compile import compiled, inlined, int64
+from dovetail._compile import compiled, int64
 from dovetail._types import Array
-
-
-@inlined
-def read_number(content: Array, at: int, width: int) -> int:
-    """The little-endian number in `width` bytes."""
-    number = int64(0)
-    for byte in range(width):
-        number |= int64(content[at + byte]) << (8 * byte)
-    return number
-
-
-@inlined
-def write_number(content: Array, at: int, width: int, number: int) -> None:
-    """Write the number as `width` little-endian bytes."""
-    for byte in range(width):
-        content[at + byte] = (number >> (8 * byte)) & 255
 
 
 @compiled

@@ -53,6 +53,8 @@ class Kernel:
                 from dovetail._numba import make_dispatcher
 
                 self._dispatcher = make_dispatcher(self.py_func, self._inline, self._before_compiling)
+                if self._inline:  # it is never compiled alone, but its code is read with that of its callers
+                    self._link()
             return self._dispatcher
 
     def _before_compiling(self) -> None:
@@ -60,10 +62,13 @@ class Kernel:
         with _lock:
             while _listeners:
                 _listeners.pop()()
-            scope = self.py_func.__globals__
-            for name in self.py_func.__code__.co_names:
-                if isinstance(kernel := scope.get(name), Kernel):
-                    scope[name] = kernel.dispatcher()
+            self._link()
+
+    def _link(self) -> None:
+        scope = self.py_func.__globals__
+        for name in self.py_func.__code__.co_names:
+            if isinstance(kernel := scope.get(name), Kernel):
+                scope[name] = kernel.dispatcher()
 
 
 def on_first_compilation(listener: Callable[[], None]) -> None:

@@ -30,7 +30,12 @@ SETTINGS = (
     Setting("memory_mb", 256, 1, "megabytes of distinct values that one task sorts in memory before it uses disk"),
     Setting("merge_factor", 10, 2, "small segments of about the same size that are merged into one"),
     Setting(
-        "super_key_bits", 128, 128, "bits of a row's super key, for keys of several columns", (128, 256, 512), True
+        "super_key_bits",
+        64,
+        0,
+        "bits of a row's super key, for keys of several columns; 0 for none",
+        (0, 64, 128, 256, 512),
+        True,
     ),
     Setting("super_key_xash", 0, 0, "1 for super keys by XASH; 0 for those that rule out more rows", (0, 1), True),
 )

@@ -98,9 +98,9 @@ def test_kinds_of_columns():
 
 
 def test_bytes_on_disk(sample_index):
-    spec = page("docs/formats/v2.md")
+    spec = page("docs/formats/v3.md")
     fields = {*Manifest(1).to_json(), *SegmentRef("", "", 0).to_json(), *Root("").to_json()}
-    fields |= {*records._TABLES.names, *records._COLUMNS.names}
+    fields |= {*records._TABLES.names, *records._COLUMNS.names, *records._EXAMPLES.names}
     fields |= {"decisions", *Decision("", (), "", (), "never").to_json()}
     lake = dovetail.open(sample_index)
     for segment in lake.segments:

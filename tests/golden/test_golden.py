@@ -117,7 +117,8 @@ def shape(segment: Segment) -> dict[str, object]:
     catalog = CatalogReader(packs["catalog"])
     return {
         "parts": {
-            name: (pack.version, [(key, pack[key].dtype) for key in pack.names()]) for name, pack in packs.items()
+            name: (pack.version, [(key, array.dtype) for key, array in sorted(pack._arrays.items())])
+            for name, pack in packs.items()
         },
         "catalog": (catalog.tables.schema, catalog.columns.schema),
         "counts": sorted(segment.counts),

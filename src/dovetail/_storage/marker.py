@@ -16,7 +16,7 @@ from dovetail.errors import FormatMismatch, IndexDamaged, InputError, NotAnIndex
 
 MARKER = "dovetail-index.json"
 FORMAT = "dovetail-index"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 def is_index(path: Path) -> bool:

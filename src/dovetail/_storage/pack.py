@@ -23,11 +23,13 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
+from dovetail._storage.packing import split_packed
+from dovetail._storage.packing_kernels import Packed, unpack
 from dovetail._storage.sealed import REBUILD
 from dovetail._types import Array
 from dovetail.errors import FormatMismatch, IndexDamaged
 
-CONTAINER_VERSION = 1
+CONTAINER_VERSION = 2
 SUFFIX = ".dvt"
 _MAGIC = b"DOVETAIL"
 _HEAD = struct.Struct("<8sQ")
@@ -35,7 +37,8 @@ _DIRECTORY_PLACE = struct.Struct("<QQQ")
 _TAIL = struct.Struct("<Q8s")
 _TAIL_SIZE = _DIRECTORY_PLACE.size + _TAIL.size
 _ALIGNMENT = 64
-_DTYPES = ("uint8", "uint32", "uint64", "int64", "float32", "float64")
+_DTYPES = ("uint8", "uint16", "uint32", "uint64", "int64", "float32", "float64")
+_PACKED = "packed"
 _CHECK_BLOCK = 1 << 22
 
 
@@ -62,6 +65,7 @@ class PackWriter:
         self.path = path
         self._about = {"name": name, "version": version, "segment": segment}
         self._slots: dict[str, Slot] = {}
+        self._packed: dict[str, int] = {}
         self._end = _HEAD.size
         self.checksum = 0  # known once the pack is finished
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
@@ -91,8 +95,18 @@ class PackWriter:
     def add(self, name: str, array: Array) -> None:
         self.reserve(name, str(array.dtype), len(array)).write(array)
 
+    def add_packed(self, name: str, packed: Packed) -> None:
+        """Packed numbers: their heads, then their words."""
+        self.reserve(name, "uint64", len(packed.heads) + len(packed.words))
+        slot = self._slots[name]
+        slot.write(packed.heads.view(np.uint64))
+        slot.write(packed.words, len(packed.heads))
+        self._packed[name] = packed.length
+
     def _finish(self) -> None:
         arrays = {n: {"dtype": str(s.dtype), "offset": s.offset, "length": s.length} for n, s in self._slots.items()}
+        for name, numbers in self._packed.items():
+            arrays[name] |= {"dtype": _PACKED, "numbers": numbers}
         directory = json.dumps({**self._about, "arrays": arrays}, sort_keys=True).encode()
         place = _DIRECTORY_PLACE.pack(self._end, len(directory), xxhash.xxh3_64_intdigest(directory))
         _write_all(self._descriptor, _HEAD.pack(_MAGIC, CONTAINER_VERSION), 0)
@@ -115,13 +129,36 @@ class Pack:
         self.segment = str(directory["segment"])
         self.require(name, version)
         self._arrays = {key: self._view(key, place) for key, place in directory["arrays"].items()}
+        self._unpacked: dict[str, Array] = {}
+        self._packed = {
+            key: self._unite(key, place["numbers"])
+            for key, place in directory["arrays"].items()
+            if place["dtype"] == _PACKED
+        }
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._arrays:
-            raise FormatMismatch(
-                f"{self.segment}/{self.path.name} has no {name}: another Dovetail has written it. {REBUILD}"
-            )
+        if name not in self._arrays or name in self._packed:
+            raise self._missing(name)
         return self._arrays[name]
+
+    def packed(self, name: str) -> Packed:
+        if name not in self._packed:
+            raise self._missing(name)
+        return self._packed[name]
+
+    def unpacked(self, name: str) -> Array:
+        """Packed numbers as an array in memory, for offsets that are read all the time. Unpacked once."""
+        if name not in self._unpacked:
+            packed = self.packed(name)
+            numbers = unpack(packed, 0, packed.length)
+            numbers.setflags(write=False)
+            self._unpacked[name] = numbers
+        return self._unpacked[name]
+
+    def _missing(self, name: str) -> FormatMismatch:
+        return FormatMismatch(
+            f"{self.segment}/{self.path.name} has no {name}: another Dovetail has written it. {REBUILD}"
+        )
 
     def require(self, name: str, version: int) -> None:
         """Raises where this is not the pack that a reader knows how to read."""
@@ -169,8 +206,9 @@ class Pack:
         return directory
 
     def _view(self, name: str, place: dict[str, Any]) -> Array:
-        dtype, offset, length = np.dtype(place["dtype"]), place["offset"], place["length"]
-        known = place["dtype"] in _DTYPES and offset % _ALIGNMENT == 0 and offset >= 0 and length >= 0
+        name_of_type = "uint64" if place["dtype"] == _PACKED else place["dtype"]
+        dtype, offset, length = np.dtype(name_of_type), place["offset"], place["length"]
+        known = name_of_type in _DTYPES and offset % _ALIGNMENT == 0 and offset >= 0 and length >= 0
         if not known or offset + length * dtype.itemsize > self.size:
             raise IndexDamaged(f"{self.path.name} is damaged: {name} lies outside the file.")
         if not length:
@@ -178,6 +216,14 @@ class Pack:
             empty.setflags(write=False)  # as mapped ones are, or kernels would be compiled for both
             return empty
         return np.frombuffer(self._map, dtype, length, offset)
+
+    def _unite(self, name: str, numbers: int) -> Packed:
+        """The heads and words of packed numbers, checked against each other by the last head."""
+        content = self._arrays[name]
+        packed = split_packed(content, numbers)
+        if packed is None:
+            raise IndexDamaged(f"{self.path.name} is damaged: {name} does not hold {numbers} numbers.")
+        return packed
 
 
 def _map_file(path: Path) -> memoryview:

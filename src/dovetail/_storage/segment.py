@@ -12,7 +12,7 @@ import contextlib
 import functools
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from typing import Any
 from dovetail._storage.pack import SUFFIX, Pack, PackWriter
 from dovetail._storage.sealed import REBUILD, checksum_of, seal, sync_folder, unseal, write_durably
 from dovetail._storage.store import Address, open_store
-from dovetail.errors import FormatMismatch, IndexDamaged
+from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 
-SEGMENT_VERSION = 1
+SEGMENT_VERSION = 2
 DESCRIPTION = "segment.json"
 
 
@@ -55,9 +55,11 @@ def new_segment_id() -> str:
     return secrets.token_hex(8)  # see is_segment_id
 
 
-def describe_segment(id: str, counts: dict[str, int], parts: dict[str, dict[str, Any]]) -> tuple[SegmentRef, bytes]:
-    """How a manifest names the segment, and the content of its description."""
-    data = seal({"version": SEGMENT_VERSION, "id": id, "counts": counts, "parts": parts})
+def describe_segment(
+    id: str, counts: dict[str, int], parts: dict[str, dict[str, Any]], without: Iterable[str] = ()
+) -> tuple[SegmentRef, bytes]:
+    """How a manifest names the segment, and the content of its description. `without` are parts left out on purpose."""
+    data = seal({"version": SEGMENT_VERSION, "id": id, "counts": counts, "parts": parts, "without": sorted(without)})
     return SegmentRef(id, checksum_of(data), counts["tables"]), data
 
 
@@ -68,7 +70,9 @@ class SegmentWriter:
     packs of the others that it needs.
     """
 
-    def __init__(self, segments: Path, id: str | None = None) -> None:
+    def __init__(self, segments: Path, id: str | None = None, without: Iterable[str] = ()) -> None:
+        """`without` are the parts that are left out on purpose."""
+        self._without = sorted(without)
         self.id = id or new_segment_id()
         self.folder = segments / self.id
         self.folder.mkdir(parents=True)
@@ -98,7 +102,7 @@ class SegmentWriter:
         self._lent[pack.name] = pack
 
     def finish(self, counts: dict[str, int]) -> SegmentRef:
-        ref, data = describe_segment(self.id, counts, self.parts)
+        ref, data = describe_segment(self.id, counts, self.parts, self._without)
         write_durably(self.folder / DESCRIPTION, data)
         sync_folder(self.folder)
         sync_folder(self.folder.parent)
@@ -132,8 +136,19 @@ class Segment:
         parts: dict[str, dict[str, Any]] = self._description["parts"]
         return parts
 
+    @property
+    def without(self) -> list[str]:
+        """The parts that were left out on purpose."""
+        without: list[str] = self._description["without"]
+        return without
+
     def pack(self, name: str) -> Pack:
         if name not in self._packs:
+            if name in self.without:
+                index = self._store.address.removesuffix("/segments")
+                raise InputError(
+                    f"The index was made without {name}; `dovetail compact {index} --with {name}` adds it."
+                )
             if name not in self.parts:
                 raise FormatMismatch(f"Segment {self.ref.id} has no {name}: another Dovetail wrote it. {REBUILD}")
             with self._missing_is_damage(name + SUFFIX):

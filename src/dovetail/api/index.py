@@ -30,6 +30,7 @@ def index(
     conf: Mapping[str, str] | None = None,
     embedder: str | None = None,
     abbreviations: str | Path | None = None,
+    without: Iterable[str] | None = None,
     keep_hours: float | None = None,
 ) -> Report:
     """Index the tables of `lake` (a folder, a glob, a file or an address such as `s3://bucket/folder`) into the index
@@ -37,6 +38,9 @@ def index(
 
     Without `lake`, `tables` are those of Spark's catalogs (`["sales.*", "crm.customers"]`), or `dataframes` has Spark
     DataFrames by the names that they are to have.
+
+    A new index is made `without` some of its parts (`mate`, `pexeso`, `pieces`), and is smaller for it; `compact` adds
+    them later.
 
     Runs in the Spark session `spark` or else in the active one, and leaves it as it was. If there is none, one is
     started on `master` (by default all cores of this machine) with the Spark settings `conf`, and stopped at the end.
@@ -68,6 +72,7 @@ def index(
             embedder=embedder,
             abbreviations=None if abbreviations is None else Path(abbreviations),
             dataframes=dataframes,
+            without=None if without is None else tuple(without),
             keep_hours=keep_hours,
         )
     )
@@ -94,6 +99,8 @@ def clean(index: str | Path, *, keep_hours: float | None = None) -> Cleaned:
 def compact(
     index: str | Path,
     *,
+    with_parts: Iterable[str] = (),
+    without: Iterable[str] = (),
     settings: Mapping[str, int] | None = None,
     spark: SparkSession | None = None,
     master: str | None = None,
@@ -101,10 +108,17 @@ def compact(
 ) -> Compaction:
     """Merge the small segments of the index and free the space of removed tables. Returns sizes before and after.
 
+    Parts that were left out are added by `with_parts`, and others are dropped by `without`; the index remembers it.
     `spark`, `master` and `conf` are those of `index`.
     """
     from dovetail._spark.session import SparkRequest
     from dovetail.pipeline import maintain
     from dovetail.settings import Settings
 
-    return maintain.compact(index, SparkRequest(spark, master, conf or {}), Settings.of(settings or {}))
+    return maintain.compact(
+        index,
+        SparkRequest(spark, master, conf or {}),
+        Settings.of(settings or {}),
+        with_parts=with_parts,
+        without=without,
+    )

@@ -10,6 +10,7 @@ from dovetail.cli.options import (
     conf_of,
     index_option,
     json_option,
+    parts_of,
     settings_of,
     settings_option,
     spark_options,
@@ -22,6 +23,8 @@ from dovetail.cli.output import count, print_json, size
 @arguments("")
 @index_option
 @spark_options("The Spark master; by default all cores of this machine.")
+@click.option("--with", "with_parts", default="", metavar="PARTS", help="Add parts that were left out, e.g. 'pexeso'.")
+@click.option("--without", default="", metavar="PARTS", help="Drop parts: of mate, pexeso and pieces.")
 @settings_option("segment_mb", "memory_mb")
 @json_option
 def compact_command(
@@ -29,10 +32,14 @@ def compact_command(
     index: str | None,
     master: str | None,
     conf: tuple[str, ...],
+    with_parts: str,
+    without: str,
     choices: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Merge the small segments of INDEX and free the space of removed tables.
+
+    The index remembers which parts it has.
 
     \b
     Example:
@@ -43,7 +50,10 @@ def compact_command(
 
     index, _ = split_index(index, arguments)
     with stops_in_order():
-        done = compact(index, SparkRequest(None, master, conf_of(conf)), settings_of(choices))
+        done = compact(
+            index, SparkRequest(None, master, conf_of(conf)), settings_of(choices),
+            with_parts=parts_of(with_parts), without=parts_of(without),
+        )  # fmt: skip
     if as_json:
         print_json(vars(done))
     elif (done.segments_before, done.bytes_before) == (done.segments_after, done.bytes_after):

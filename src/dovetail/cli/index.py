@@ -16,6 +16,7 @@ from dovetail.cli.options import (
     conf_of,
     json_option,
     keep_option,
+    parts_of,
     settings_of,
     settings_option,
     spark_options,
@@ -62,6 +63,11 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
     type=click.Path(path_type=Path),
     help="For a new index: a file of abbreviations to expand before embedding, besides the built-in ones.",
 )
+@click.option(
+    "--without",
+    metavar="PARTS",
+    help="For a new index: parts to leave out, such as 'pexeso,mate'; `dovetail compact --with` adds them later.",
+)
 @keep_option
 @settings_option(*(setting.name for setting in SETTINGS))
 @json_option
@@ -78,6 +84,7 @@ def index_command(
     conf: tuple[str, ...],
     embedder: str | None,
     abbreviations: Path | None,
+    without: str | None,
     keep_hours: float | None,
     choices: tuple[str, ...],
     as_json: bool,
@@ -97,7 +104,7 @@ def index_command(
     request = Request(
         lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
         spark=SparkRequest(None, master, conf_of(conf)), embedder=embedder, abbreviations=abbreviations,
-        keep_hours=keep_hours,
+        without=None if without is None else parts_of(without), keep_hours=keep_hours,
     )  # fmt: skip
     with stops_in_order(), _ProgressBar(lake) as bar:
         report = index_lake(request, bar.show)

@@ -76,6 +76,11 @@ def settings_option(*names: str) -> Callable[[Command], Command]:
     )
 
 
+def parts_of(written: str) -> tuple[str, ...]:
+    """The names of parts, which commas separate."""
+    return tuple(filter(None, (part.strip() for part in written.split(","))))
+
+
 def settings_of(choices: Sequence[str]) -> Settings:
     """The settings that --set gives."""
     values = {}

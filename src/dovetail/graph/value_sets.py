@@ -23,7 +23,6 @@ from dovetail.graph.lake_columns import LakeColumns
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.kernels import (
     gather_lists,
-    gather_strings,
     group_lists,
     stable_order,
     transpose,
@@ -220,11 +219,9 @@ class Dictionaries:
         """The hashes of each segment between two numbers, and the ids of their tokens."""
         hashes, ids = [], []
         for reader in self._readers:
-            found = reader.arrays.hashes
-            start = int(np.searchsorted(found, np.uint64(low)))
-            stop = int(np.searchsorted(found, np.uint64(high))) if high < 1 << 64 else len(found)
-            hashes.append(found[start:stop])
-            ids.append(reader.arrays.hash_ids[start:stop])
+            found, of = reader.arrays.hashed_between(low, high)
+            hashes.append(found)
+            ids.append(of)
         return hashes, ids
 
     def _combinations(self, hashes: Array, ids: list[Array], groups: Array, number: int) -> tuple[Array, Array, Array]:
@@ -280,9 +277,7 @@ def _content(readers: Sequence[TokenReader], ids: list[Array], places: Array) ->
     contents, sizes = [np.empty(0, np.uint8)], [np.empty(0, np.int64)]
     for number, reader in enumerate(readers):
         mine = places[by_segment[bounds[number] : bounds[number + 1]]] - starts[number]
-        content, offsets = gather_strings(
-            reader.arrays.token_bytes, reader.arrays.token_offsets, ids[number][mine].astype(np.int64)
-        )
+        content, offsets = reader.arrays.strings(ids[number][mine])
         contents.append(content)
         sizes.append(np.diff(offsets))
     offsets = running_sum(np.concatenate(sizes))

@@ -1,14 +1,19 @@
-"""The settings that an index keeps from its first tables on, because all of its segments must agree on them."""
+"""What an index keeps from its first tables on, because all of its segments must agree on it: settings, and parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dovetail.errors import InputError
 from dovetail.indexes.mate.index import MATE
 from dovetail.indexes.pexeso.index import PEXESO
+from dovetail.indexes.pieces.index import PIECES
 from dovetail.settings import SETTINGS, Settings
+
+OPTIONAL = {index.name: index.question for index in (MATE, PEXESO, PIECES)}
+"""The parts that an index can do without, and the question that each answers."""
+_WITHOUT = "without"
 
 
 def frozen_settings(frozen: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -20,6 +25,25 @@ def frozen_settings(frozen: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "super_key_xash": int(frozen[MATE.name]["family"] == "xash"),
         "embedder": frozen[PEXESO.name]["embedder"],
     }
+
+
+def left_out(frozen: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """The parts that the index does without."""
+    return tuple(frozen.get(_WITHOUT, {}).get("parts", ()))
+
+
+def leave_out(frozen: Mapping[str, Mapping[str, Any]], parts: Iterable[str]) -> dict[str, Any]:
+    """The same with other parts left out."""
+    return {**frozen, _WITHOUT: {"parts": sorted(set(parts))}}
+
+
+def check_parts(parts: Iterable[str]) -> tuple[str, ...]:
+    """The parts, if an index can do without each of them."""
+    wanted = tuple(parts)
+    for part in wanted:
+        if part not in OPTIONAL:
+            raise InputError(f"{part} is not a part that can be left out; those are {', '.join(OPTIONAL)}.")
+    return wanted
 
 
 def refuse_other_settings(frozen: Mapping[str, Mapping[str, Any]], settings: Settings) -> None:

@@ -13,7 +13,9 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
+from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.normalise.hash_kernels import hash_strings
 
 EXACT_VALUES = 1 << 20
 """Up to how many distinct values are counted exactly."""
@@ -76,7 +78,7 @@ def distinct_values(segments: Sequence[Segment]) -> DistinctValues:
     """
     parts: list[Array] = []
     for segment in segments:
-        parts.append(_live_hashes(segment)[: EXACT_VALUES + 1])
+        parts.append(_live_hashes(segment, EXACT_VALUES + 1))
         if sum(map(len, parts)) > _AT_ONCE:
             parts = [_smallest(parts)]
     smallest = _smallest(parts)
@@ -90,18 +92,21 @@ def _smallest(parts: list[Array]) -> Array:
     return found
 
 
-def _live_hashes(segment: Segment) -> Array:
-    """The ascending hashes of the tokens that at least one live table holds."""
+def _live_hashes(segment: Segment, most: int) -> Array:
+    """The least hashes, at most so many, of the tokens that at least one live table holds; ascending."""
     arrays = TokenReader(segment).arrays
-    if not segment.ref.dead:
-        return arrays.hashes
+    ids = arrays.ids_by_hash()[: most if not segment.ref.dead else None]
+    if segment.ref.dead and len(ids):
+        ids = ids[_held(segment, arrays)[ids]][:most]
+    return hash_strings(*arrays.strings(ids))
+
+
+def _held(segment: Segment, arrays: TokenArrays) -> Array:
+    """For each token whether a live table holds it."""
     catalog = CatalogReader(segment.pack(records.NAME))
     alive = np.ones(arrays.columns, bool)
     for number in segment.ref.dead:
         place = catalog.column_range(number)
         alive[place.start : place.stop] = False
-    if not arrays.tokens:
-        return arrays.hashes
     held: Array = np.logical_or.reduceat(alive[arrays.posting_columns], arrays.posting_offsets[:-1])
-    live: Array = arrays.hashes[np.repeat(held, np.diff(arrays.group_tokens))[arrays.hash_ids]]
-    return live
+    return np.repeat(held, np.diff(arrays.group_tokens))

@@ -75,7 +75,8 @@ def _problems_of(segment: Segment, names: Counter[str]) -> Iterator[str]:
     if damage:
         return  # references of damaged bytes would only be noise
     for index in INDEXES:
-        yield from index.check(segment)
+        if index.name not in segment.without:
+            yield from index.check(segment)
     catalog = CatalogReader(segment.pack(records.NAME))
     yield from (f"{segment.ref.id}/catalog: {problem}" for problem in _catalog_problems(catalog, segment))
     dead = set(segment.ref.dead)

@@ -1,4 +1,4 @@
-"""Builds one segment from tables: feeds every builder of the registry, then writes the catalog."""
+"""Builds one segment from tables: feeds the builders of the registry, then writes the catalog."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dovetail._storage.segment import SegmentRef, SegmentWriter
 from dovetail.catalog import records
 from dovetail.catalog.profile import TokenCounts
 from dovetail.catalog.records import CatalogWriter
+from dovetail.indexes.frozen import left_out
 from dovetail.indexes.protocol import ColumnChunk, Frozen
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.tokens.index import TOKENS
@@ -27,11 +28,16 @@ def build_segment(
     tick: Callable[[], object],
 ) -> SegmentRef:
     """Write a segment of `tables` under `segments`; `tick` is called after each table."""
-    writer = SegmentWriter(segments)
+    without = left_out(frozen)
+    writer = SegmentWriter(segments, without=without)
     catalog = CatalogWriter()
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as spilled:
-        builders = [index.builder(Path(spilled), memory_bytes, frozen.get(index.name, {})) for index in INDEXES]
+        builders = [
+            index.builder(Path(spilled), memory_bytes, frozen.get(index.name, {}))
+            for index in INDEXES
+            if index.name not in without
+        ]
         for table in tables:
             first = catalog.columns
 
@@ -45,6 +51,6 @@ def build_segment(
         counts: dict[str, int] = {}
         for builder in builders:
             counts |= builder.finish(writer, catalog.widths)
-    distinct = np.diff(writer.pack(TOKENS.name)["set_offsets"])
+    distinct = np.diff(writer.pack(TOKENS.name).unpacked("set_offsets"))
     writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
     return writer.finish(counts | catalog.counts())

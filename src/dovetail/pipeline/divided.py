@@ -11,7 +11,7 @@ after its task has ended takes nothing with it. What a stage has used up is remo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from dovetail._storage.directory import SEGMENTS, IndexWriter
 from dovetail._storage.pack import SUFFIX
 from dovetail._storage.segment import DESCRIPTION, describe_segment, new_segment_id
+from dovetail.indexes.frozen import left_out
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.tokens.build import BUCKETS
 from dovetail.indexes.tokens.index import TOKENS
@@ -47,11 +48,11 @@ def cut_evenly(weights: Sequence[int], parts: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(np.unique([0, *bounds, len(ends)]).tolist()))
 
 
-def chains() -> list[list[str]]:
+def chains(without: Collection[str] = ()) -> list[list[str]]:
     """Indexes that can be built apart once the tokens are written; those that need another of them come after it."""
     found: list[list[str]] = []
     for index in INDEXES:
-        if index.name == TOKENS.name:
+        if index.name == TOKENS.name or index.name in without:
             continue
         needed = [chain for chain in found if set(chain) & set(index.needs)]
         found = [chain for chain in found if chain not in needed]
@@ -123,7 +124,7 @@ class DividedBuild:
         tokens = {"name": TOKENS.name, "file": written["files"][TOKENS.name], **written["parts"][TOKENS.name]}
         about = {"id": id, "tokens": tokens}
         shared = {name: max(least, self.slots) for name, least in written["shares"].items()}
-        whole = [chain for chain in chains() if not set(chain) & set(shared)]
+        whole = [chain for chain in chains(left_out(self.base["frozen"])) if not set(chain) & set(shared)]
         tasks = [
             {**about, "names": chain, "widths": written["widths"], "chunks": chunks}
             for chain in sorted(whole, key=len, reverse=True)
@@ -149,7 +150,7 @@ class DividedBuild:
                 store.copy(f"{staging}/{file}", f"{SEGMENTS}/{id}/{name}{SUFFIX}")
             parts |= answer["parts"]
             counts |= answer["counts"]
-        ref, description = describe_segment(id, counts, parts)
+        ref, description = describe_segment(id, counts, parts, left_out(self.base["frozen"]))
         store.put_if_absent(f"{SEGMENTS}/{id}/{DESCRIPTION}", description)
         return ref.to_json()
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dovetail._spark.session import SparkRequest, spark_session
-from dovetail._storage.directory import Snapshot, open_writer
-from dovetail._storage.manifest import Manifest
+from dovetail._storage.directory import IndexWriter, Snapshot, open_writer
 from dovetail._storage.store import Address
-from dovetail.indexes.frozen import refuse_other_settings
+from dovetail.indexes.frozen import check_parts, leave_out, left_out, refuse_other_settings
 from dovetail.lake.listing import matches
 from dovetail.pipeline.generation import commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
@@ -51,24 +50,29 @@ def compact(
     spark: SparkRequest | None = None,
     settings: Settings = DEFAULTS,
     progress: ShowProgress = lambda _: None,
+    with_parts: Iterable[str] = (),
+    without: Iterable[str] = (),
 ) -> Compaction:
-    """Merge segments until no two are of about the same size, and rewrite those with dead tables without them.
+    """Merge segments until no two are of about the same size, and rewrite those with dead tables or with other parts.
 
-    Segments below `settings.segment_mb` count as equally large: of these, one is left at most.
+    Segments below `settings.segment_mb` count as equally large: of these, one is left at most. From now on the index
+    has the parts `with_parts`, and does `without` others.
     """
+    added, dropped = check_parts(with_parts), check_parts(without)
     with open_writer(index) as writer:
         refuse_other_settings(writer.manifest.frozen, settings)
+        _choose_parts(writer, set(added), set(dropped))
         before = writer.snapshot()
         size_before = size_of(before)
         sizes = sizes_of(before.segments)
         groups = plan_merges(sizes, factor=2, floor=settings.segment_mb * MB)
-        groups += _dirty(writer.manifest, groups)
+        groups += _dirty(before, groups)
         if groups:
             with spark_session(spark or SparkRequest()) as engine:
                 witnesses = [witness_of_store(writer.shared)]
                 slots = check_workers(engine, witnesses)
                 groups = [part for group in groups for part in _parts(group, sizes, settings, slots)]
-                groups += _dirty(writer.manifest, groups)
+                groups += _dirty(before, groups)
                 build = SparkBuild(engine, writer, writer.manifest.frozen, settings, witnesses, slots)
                 with watch_progress(writer.shared, tables_of(writer.manifest.segments, groups), progress):
                     run_merges(writer, build, groups, slots)
@@ -86,7 +90,20 @@ def _parts(group: Group, sizes: Mapping[str, int], settings: Settings, slots: in
     return [group] if len(group) == 1 else split_merge(group, sizes, _PART * settings.segment_mb * MB, slots)
 
 
-def _dirty(manifest: Manifest, groups: list[Group]) -> list[Group]:
-    """The segments with dead tables that are in none of the groups, to be rewritten one by one."""
+def _choose_parts(writer: IndexWriter, added: set[str], dropped: set[str]) -> None:
+    """Remember other parts; the segments follow one by one, and a run that was stopped is taken up by the next."""
+    frozen = writer.manifest.frozen
+    kept = set(left_out(frozen))
+    if frozen and (kept - added) | dropped != kept:
+        commit(writer, writer.manifest.next(frozen=leave_out(frozen, (kept - added) | dropped)))
+
+
+def _dirty(snapshot: Snapshot, groups: list[Group]) -> list[Group]:
+    """The segments with dead tables or other parts that are in none of the groups, to be rewritten one by one."""
     merged = {name for group in groups for name in group}
-    return [[ref.id] for ref in manifest.segments if ref.dead and ref.id not in merged]
+    without = sorted(left_out(snapshot.manifest.frozen))
+    return [
+        [segment.ref.id]
+        for segment in snapshot.segments
+        if segment.ref.id not in merged and (segment.ref.dead or sorted(segment.without) != without)
+    ]

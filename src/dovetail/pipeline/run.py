@@ -30,7 +30,7 @@ from dovetail._storage.segment import SegmentRef
 from dovetail.embedders import DEFAULT
 from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
-from dovetail.indexes.frozen import refuse_other_settings
+from dovetail.indexes.frozen import check_parts, leave_out, left_out, refuse_other_settings
 from dovetail.indexes.pexeso.core import VectorParameters as Vectors
 from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.statistics import distinct_values, failed_tables
@@ -66,6 +66,7 @@ class Request:
     embedder: str | None = None
     abbreviations: Path | None = None  # a file; beside those that come with Dovetail
     dataframes: Mapping[str, DataFrame] | None = None  # by the names that they are to have
+    without: tuple[str, ...] | None = None  # parts to leave out
     keep_hours: float | None = None  # old generations; None for as long as the store needs
 
     @property
@@ -211,7 +212,8 @@ def _freeze(manifest: Manifest, changes: Changes, request: Request) -> Manifest:
     """With what indexes must keep for all of their segments, where these are the first tables."""
     if manifest.frozen:
         return manifest
-    return replace(manifest, frozen=freeze(changes.to_read, request.settings, request.vectors))
+    frozen = freeze(changes.to_read, request.settings, request.vectors)
+    return replace(manifest, frozen=leave_out(frozen, request.without or ()))
 
 
 @contextlib.contextmanager
@@ -225,6 +227,13 @@ def _spark(request: SparkRequest, report: Report) -> Iterator[SparkEngine]:
 def _refuse_other_parameters(manifest: Manifest, request: Request) -> None:
     """Raises where the request asks for other parameters than the index has frozen."""
     refuse_other_settings(manifest.frozen, request.settings)
+    without = check_parts(request.without or ())
+    kept = left_out(manifest.frozen)
+    if manifest.frozen and request.without is not None and set(without) != set(kept):
+        raise InputError(
+            f"{request.to} was made {'without ' + ', '.join(kept) if kept else 'with all parts'}; `dovetail compact "
+            f"{request.to}` with --with or --without changes that."
+        )
     frozen = manifest.frozen.get(PEXESO.name)
     if frozen and (request.embedder or request.abbreviations):
         asked = replace(request, embedder=request.embedder or frozen["embedder"])

@@ -29,6 +29,7 @@ from dovetail._storage.store import Store, open_store
 from dovetail.catalog import records
 from dovetail.catalog.profile import TokenCounts
 from dovetail.catalog.records import CatalogReader, CatalogWriter
+from dovetail.indexes.frozen import left_out
 from dovetail.indexes.protocol import Builder, ColumnChunk, Index
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.rows.build import RowsBuilder, Spill
@@ -112,13 +113,14 @@ def write_dictionary(task: Task) -> Any:
         parts = [Pack(path, records.NAME, records.VERSION) for path in store.fetch(task["records"], Path(fetched))]
         catalog = join_records([CatalogReader(part) for part in parts])
         writer = SegmentWriter(place.folder, task["id"])
-        counts = write_buckets(writer, buckets, catalog.columns)
+        counts = write_buckets(writer, buckets, catalog.columns, Path(fetched))
         distinct = np.diff(TokenArrays(writer.pack(tokens_format.NAME)).set_offsets)
         writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
         shares = {
             index.name: builder.least_shares(writer)
             for index in INDEXES
-            if isinstance(builder := _builder(index, task, place.scratch), SharedBuilder)
+            if index.name not in left_out(task["frozen"])
+            and isinstance(builder := _builder(index, task, place.scratch), SharedBuilder)
         }
         about = {"counts": counts | catalog.counts(), "widths": catalog.widths, "shares": shares}
         return _written(writer, place) | about

@@ -33,7 +33,8 @@ _CHARACTERS = 512  # of the lake, the most frequent; the others count as equally
 def freeze(files: Sequence[TableFile], settings: Settings, vectors: Vectors) -> dict[str, dict[str, Any]]:
     """What the manifest freezes, by index, when the first tables come."""
     bits = settings.frozen("super_key_bits")
-    parameters = _survey(files, bits) if settings.frozen("super_key_xash") else SuperKeyParameters("fitted", bits)
+    by_xash = bits and settings.frozen("super_key_xash")
+    parameters = _survey(files, bits) if by_xash else SuperKeyParameters("fitted", bits)
     return {MATE.name: parameters.to_json(), PEXESO.name: vectors.to_json()}
 
 

@@ -163,9 +163,9 @@ def test_a_damaged_index(idx):
 
 
 def test_an_index_of_another_format(idx, monkeypatch):
-    monkeypatch.setattr("dovetail._storage.marker.FORMAT_VERSION", 3)
+    monkeypatch.setattr("dovetail._storage.marker.FORMAT_VERSION", 4)
     said = refused(dovetail("tables", idx))
-    assert f"{idx} has index format 2; this Dovetail reads format 3. Build the index again" in said
+    assert f"{idx} has index format 3; this Dovetail reads format 4. Build the index again" in said
 
 
 def test_a_system_error_names_the_file(idx, monkeypatch):

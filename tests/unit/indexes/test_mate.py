@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
@@ -170,6 +170,7 @@ def hashed(parameters: SuperKeyParameters, strings: list[str], ones: int) -> np.
 )  # fmt: skip
 def test_a_row_covers_every_key_of_its_values(row, data, parameters, ones):
     """No false negatives, whatever the characters: the bits of a value depend on nothing else."""
+    assume(parameters.bits)
     key = data.draw(st.lists(st.sampled_from(row), min_size=1))
     row_bits = np.bitwise_or.reduce(hashed(parameters, row, ones), axis=0)
     key_bits = np.bitwise_or.reduce(hashed(parameters, key, ones), axis=0)
@@ -203,7 +204,7 @@ def mixed(value: int) -> int:
 
 
 @settings(max_examples=200)
-@given(value=st.text(max_size=40), bits=st.sampled_from(SIZES), ones=st.integers(2, 8))
+@given(value=st.text(max_size=40), bits=st.sampled_from(SIZES[1:]), ones=st.integers(2, 8))
 def test_xash_is_the_papers(value, bits, ones):
     characters = " eainorstlud0123456789cmpghbyfvkwzxjqéжя北"
     (words,) = hashed(SuperKeyParameters("xash", bits, ones, characters), [value], ones)

@@ -97,8 +97,8 @@ def test_a_draft_of_the_marker_does_not_stand_in_the_way(lake, tmp_path):
 def test_another_version_is_refused_by_name_with_the_command_that_rebuilds(lake, tmp_path):
     to = tmp_path / "idx"
     index(lake, to)
-    (to / MARKER).write_bytes(seal(unseal((to / MARKER).read_bytes(), MARKER) | {"version": 3}))
-    said = r"idx has index format 3; this Dovetail reads format 2\. Build .*: `dovetail index LAKE --to FOLDER`\."
+    (to / MARKER).write_bytes(seal(unseal((to / MARKER).read_bytes(), MARKER) | {"version": 4}))
+    said = r"idx has index format 4; this Dovetail reads format 3\. Build .*: `dovetail index LAKE --to FOLDER`\."
     for action in (open_snapshot, lambda path: index(lake, path), dovetail.compact):
         with pytest.raises(FormatMismatch, match=said):
             action(to)
@@ -111,7 +111,7 @@ def test_an_index_of_format_1_is_refused_by_name(lake, tmp_path):
     (to / "manifest-1.json").write_text('{\n "body": {\n  "format": 1\n },\n "checksum": "0123456789abcdef"\n}')
     before = files(to)
     for action in (open_snapshot, lambda path: index(lake, path), dovetail.compact):
-        with pytest.raises(FormatMismatch, match="has index format 1; this Dovetail reads format 2"):
+        with pytest.raises(FormatMismatch, match="has index format 1; this Dovetail reads format 3"):
             action(to)
     assert files(to) == before
 

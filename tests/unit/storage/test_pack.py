@@ -129,7 +129,7 @@ def test_another_container_is_refused_by_name(tmp_path):
     data = bytearray(path.read_bytes())
     data[8:16] = struct.pack("<Q", 7)
     path.write_bytes(data)
-    with pytest.raises(FormatMismatch, match=r"container version 7; this Dovetail reads version 1"):
+    with pytest.raises(FormatMismatch, match=r"container version 7; this Dovetail reads version 2"):
         Pack(path, "things", 3)
 
 

@@ -57,8 +57,8 @@ def test_another_description_is_refused(tmp_path):
 
 
 def test_another_version_is_refused_by_name(tmp_path):
-    ref = rewrite(tmp_path, write(tmp_path), version=2)
-    with pytest.raises(FormatMismatch, match=f"Segment {ref.id} has format 2; this Dovetail reads format 1"):
+    ref = rewrite(tmp_path, write(tmp_path), version=3)
+    with pytest.raises(FormatMismatch, match=f"Segment {ref.id} has format 3; this Dovetail reads format 2"):
         Segment(tmp_path, ref).pack("numbers")
 
 

@@ -158,8 +158,9 @@ def test_an_unknown_version_of_a_part_is_refused_by_name(copy, monkeypatch):
 
     for module, name in ((tokens_format, "tokens"), (records, "catalog")):
         with monkeypatch.context() as patch:
-            patch.setattr(module, "VERSION", 2)
-            said = f"{name}.dvt holds {name} version 1; this Dovetail reads {name} version 2"
+            known = module.VERSION
+            patch.setattr(module, "VERSION", known + 1)
+            said = f"{name}.dvt holds {name} version {known}; this Dovetail reads {name} version {known + 1}"
             assert any(said in problem for problem in verify_index(copy).problems)
 
 

@@ -106,7 +106,7 @@ def _set_reader(tokens: TokenArrays) -> Reader:
 
 def _list_reader(tokens: TokenArrays) -> Reader:
     """By MergeList-D as it is: counting, ranking and clearing are part of what an item costs."""
-    postings = PostingLists(tokens.posting_offsets, tokens.posting_columns, np.empty(0, np.uint32))
+    postings = PostingLists(tokens.posting_offsets, tokens.posting_columns, np.empty(0, tokens.posting_columns.dtype))
     scratch = Scratch.of(tokens.columns)
 
     def read(groups: Array) -> tuple[int, int]:

@@ -8,16 +8,17 @@ costs               s0, s1, l0, l1 of Equation 3.15 in nanoseconds, measured whe
 from __future__ import annotations
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._storage.packing import narrow
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.josie.core import JosieCosts
 
 NAME = "josie"
-VERSION = 1
+VERSION = 2
 
 
 def write(pack: PackWriter, positions: Array, costs: Array) -> None:
-    pack.add("posting_positions", positions)
+    pack.add("posting_positions", narrow(positions))
     pack.add("costs", costs)
 
 

@@ -59,8 +59,7 @@ class Sketcher:
         self.parameters = parameters
         self.sizes = np.diff(tokens.set_offsets)
         self.tokens = tokens
-        self._hashes = np.empty(tokens.tokens, np.uint64)
-        self._hashes[tokens.hash_ids] = tokens.hashes
+        self._hashes = tokens.hashes()
         groups = self._worth_sharing(memory_bytes // 4)
         self._shared = np.full(tokens.groups, -1, np.int64)
         self._shared[groups] = np.arange(len(groups))

@@ -10,7 +10,7 @@ from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
 from dovetail._types import Array
 from dovetail.indexes.mate import format as mate_format
-from dovetail.indexes.mate.core import ColumnGroups, Hashing, RowStore, SuperKeyParameters, bytes_for
+from dovetail.indexes.mate.core import ColumnGroups, Hashing, RowStore, SuperKeyParameters
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, MatePackWriter
 from dovetail.indexes.mate.kernels import count_rows, fill_keys, fill_postings, sum_items
 from dovetail.indexes.protocol import ColumnChunk
@@ -40,18 +40,18 @@ class MateBuilder:
         tokens, store = rows.tokens.arrays, RowStore.of(rows.arrays)
         filled = rows.tokens.rows()
         ones = self._parameters.ones_of(mean_filled(filled, store))
-        row_bytes = bytes_for(np.diff(store.first_rows))
-        starts = running_sum(filled * row_bytes[store.table_of])
-        out = MatePackWriter(pack, self._parameters, ones, int(store.first_rows[-1]), starts)
+        out = MatePackWriter(pack, self._parameters, ones, int(store.first_rows[-1]))
         out.write_counts(
             count_rows(ColumnGroups.of(tokens), tokens.set_offsets, tokens.set_counts, tokens.tokens),
             sum_items(tokens.set_counts, ENTRIES_A_SUM),
         )
         self._write_keys(out, tokens, store, ones)
-        self._write_postings(out, tokens, store, starts, row_bytes)
+        self._write_postings(out, tokens, store, running_sum(filled))
 
     def _write_keys(self, out: MatePackWriter, tokens: TokenArrays, store: RowStore, ones: Array) -> None:
         words = self._parameters.words
+        if not words:
+            return
         room = max(_LEAST_ROOM, self._memory_bytes // (16 * words))
         most = min(int(np.diff(tokens.set_offsets).max(initial=0)), room)
         ids, hashed = np.empty(most, np.uint32), np.empty((most, words), np.uint64)
@@ -62,18 +62,17 @@ class MateBuilder:
             fill_keys(keys, tables, rows, ones, store, ColumnGroups.of(tokens), hashing, ids, hashed)
             out.write_keys(int(first), keys)
 
-    def _write_postings(
-        self, out: MatePackWriter, tokens: TokenArrays, store: RowStore, starts: Array, row_bytes: Array
-    ) -> None:
+    def _write_postings(self, out: MatePackWriter, tokens: TokenArrays, store: RowStore, starts: Array) -> None:
         """Some columns at a time."""
         first = 0
         while first < tokens.columns:
-            last = int(np.searchsorted(starts, starts[first] + self._memory_bytes // 4, side="right")) - 1
+            last = int(np.searchsorted(starts, starts[first] + self._memory_bytes // 32, side="right")) - 1
             last = min(max(last, first + 1), tokens.columns)
-            postings = np.empty(int(starts[last] - starts[first]), np.uint8)
-            fill_postings(postings, (first, last), starts, store, row_bytes, tokens.set_offsets, tokens.set_counts)
-            out.write_postings(int(starts[first]), postings)
+            postings = np.empty(int(starts[last] - starts[first]), np.uint32)
+            fill_postings(postings, (first, last), store, tokens.set_offsets, tokens.set_counts)
+            out.write_postings(postings)
             first = last
+        out.finish_postings()
 
 
 def mean_filled(filled: Array, store: RowStore) -> Array:
@@ -83,9 +82,9 @@ def mean_filled(filled: Array, store: RowStore) -> Array:
 
 
 def hashing_of(parameters: SuperKeyParameters, tokens: TokenArrays) -> Hashing:
-    hashes = np.empty(tokens.tokens, np.uint64)
-    hashes[tokens.hash_ids] = tokens.hashes
-    return Hashing.of(parameters, hashes, tokens.token_bytes, tokens.token_offsets)
+    if parameters.family == "fitted":  # by the hashes alone
+        return Hashing.of(parameters, tokens.hashes(), np.empty(0, np.uint8), np.zeros(1, np.int64))
+    return Hashing.of(parameters, np.empty(0, np.uint64), *tokens.strings(np.arange(tokens.tokens)))
 
 
 def _runs_of_rows(first_rows: Array) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail._storage.packing_kernels import Packed
 from dovetail._types import Array
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.mate.mapping_kernels import C_NEXT, V_END
@@ -21,7 +22,7 @@ from dovetail.indexes.rows.format import RowArrays
 from dovetail.indexes.tokens.format import TokenArrays
 
 FAMILIES = {"xash": 1, "fitted": 2}
-SIZES = (128, 256, 512)
+SIZES = (0, 64, 128, 256, 512)
 SLOTS = 37  # for characters, as in section 5.3.2
 _CODE_POINTS = 0x110000  # of Unicode
 _MOST_ONES = 10  # with half of the bits set, ten of them let one other value in 1,024 pass
@@ -35,7 +36,7 @@ class SuperKeyParameters:
     """
 
     family: str = "fitted"
-    bits: int = 128
+    bits: int = 64
     ones: int = 4
     characters: str = ""
 
@@ -48,7 +49,7 @@ class SuperKeyParameters:
 
     def require(self, where: str) -> None:
         """Raise FormatMismatch unless this Dovetail makes such keys."""
-        if self.family not in FAMILIES or self.bits not in SIZES or not 1 <= self.ones <= self.bits:
+        if self.family not in FAMILIES or self.bits not in SIZES or not 1 <= self.ones <= max(self.bits, SIZES[1]):
             raise FormatMismatch(
                 f"{where} holds super keys of {self.bits} bits by {self.family}; this Dovetail knows "
                 f"{', '.join(FAMILIES)} with {', '.join(map(str, SIZES))} bits. Build the index again with "
@@ -132,12 +133,6 @@ class Hashing(NamedTuple):
         return cls(FAMILIES[parameters.family], SLOTS, ranks, hashes, content, offsets)
 
 
-def bytes_for(rows: Array) -> Array:
-    """How many bytes the number of a row takes in tables of so many rows."""
-    widths: Array = np.searchsorted([1 << 8, 1 << 16, 1 << 24], rows, side="left") + 1
-    return widths.astype(np.int64)
-
-
 class TokenPostings(NamedTuple):
     """For every group the columns that hold it, how many of the column's tokens come before it, and its tokens."""
 
@@ -151,12 +146,10 @@ class RowPostings(NamedTuple):
     """The row postings."""
 
     set_offsets: Array
-    set_counts: Array
-    sums: Array
+    set_counts: Packed
+    sums: Packed
     every: int
-    starts: Array
-    rows: Array
-    row_bytes: Array
+    rows: Packed
 
 
 class RowKeys(NamedTuple):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dovetail._storage.packing_kernels import unpack
 from dovetail._storage.segment import Segment
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.mate import format as mate_format
@@ -51,29 +52,27 @@ def _broken_references(reader: MateReader) -> Iterator[str]:
     if not np.array_equal(arrays.ones, arrays.parameters.ones_of(mean_filled(filled, store))):
         yield "the bits that values set are not those for the width of their tables"
         return
-    if not np.array_equal(arrays.posting_starts, running_sum(filled * arrays.row_bytes[store.table_of])):
-        yield "the postings of a column are not as many as its rows"
-        return
     rows_of_tokens = count_rows(ColumnGroups.of(tokens), tokens.set_offsets, tokens.set_counts, tokens.tokens)
-    if not np.array_equal(arrays.token_rows, rows_of_tokens):
+    if not np.array_equal(unpack(arrays.token_rows, 0, tokens.tokens), rows_of_tokens):
         yield "the rows of a token are not those that the sets count"
-    if not np.array_equal(arrays.items_before, sum_items(tokens.set_counts, ENTRIES_A_SUM)):
+    sums = unpack(arrays.items_before, 0, arrays.items_before.length)
+    if not np.array_equal(sums, sum_items(tokens.set_counts, ENTRIES_A_SUM)):
         yield "the sums of postings are not those of the sets"
+    starts = running_sum(filled).tolist()
     for column in range(tokens.columns):
-        place = slice(int(arrays.posting_starts[column]), int(arrays.posting_starts[column + 1]))
-        expected = np.empty(place.stop - place.start, np.uint8)
-        fill_postings(
-            expected, (column, column + 1), arrays.posting_starts, store, arrays.row_bytes, tokens.set_offsets,
-            tokens.set_counts,
-        )  # fmt: skip
-        if not np.array_equal(arrays.posting_rows[place], expected):
+        expected = np.empty(int(filled[column]), np.uint32)
+        fill_postings(expected, (column, column + 1), store, tokens.set_offsets, tokens.set_counts)
+        if not np.array_equal(unpack(arrays.posting_rows, starts[column], starts[column + 1]), expected):
             yield f"the postings of column {column} are not its rows"
     yield from _wrong_keys(arrays, reader)
 
 
 def _wrong_keys(arrays: MateArrays, reader: MateReader) -> Iterator[str]:
     store, tokens = reader.store, reader.tokens.arrays
-    hashing, words = hashing_of(arrays.parameters, tokens), arrays.parameters.words
+    words = arrays.parameters.words
+    if not words:
+        return
+    hashing = hashing_of(arrays.parameters, tokens)
     size = max(1, int(np.diff(tokens.set_offsets).max(initial=0)))
     ids, hashed = np.empty(size, np.uint32), np.empty((size, words), np.uint64)
     for table in range(len(store.first_rows) - 1):

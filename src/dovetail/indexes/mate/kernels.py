@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail._byte_kernels import decode_character, read_number, write_number
+from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled, int64
+from dovetail._storage.packing_kernels import Packed, bits_at, packed_at
 from dovetail._types import Array
 
 # The constants of SplitMix64.
@@ -21,59 +22,53 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _MOST_CHARACTERS = 16  # of a value that set bits; more would fill the key of a row
 
 
-_MOST = 0xFFFFFFFF
-
-
 @compiled
-def count_rows(sets: Any, set_offsets: Array, set_counts: Array, tokens: int) -> Array:
-    """How many cells hold each token; what does not fit into 32 bits is the most that does."""
+def count_rows(sets: Any, set_offsets: Array, set_counts: Packed, tokens: int) -> Array:
+    """How many cells hold each token."""
     found = np.zeros(tokens, np.int64)
     for column in range(len(set_offsets) - 1):
         entry = set_offsets[column]
         for i in range(sets.group_offsets[column], sets.group_offsets[column + 1]):
             for token in range(sets.group_tokens[sets.groups[i]], sets.group_tokens[sets.groups[i] + 1]):
-                found[token] += set_counts[entry]
+                found[token] += packed_at(set_counts, entry)
                 entry += 1
-    return np.minimum(found, _MOST).astype(np.uint32)
+    return found
 
 
 @compiled
-def sum_items(set_counts: Array, every: int) -> Array:
+def sum_items(set_counts: Packed, every: int) -> Array:
     """The sums of the counts before entry 0, `every`, 2 · `every`, …"""
-    sums = np.zeros(len(set_counts) // every + 1, np.int64)
+    sums = np.zeros(set_counts.length // every + 1, np.int64)
     total = int64(0)
-    for entry in range(len(set_counts)):
+    for entry in range(set_counts.length):
         if entry % every == 0:
             sums[entry // every] = total
-        total += set_counts[entry]
-    if len(set_counts) % every == 0:
+        total += packed_at(set_counts, entry)
+    if set_counts.length % every == 0:
         sums[-1] = total
     return sums
 
 
 @compiled
 def fill_postings(
-    postings: Array, columns: tuple[int, int], starts: Array, store: Any, row_bytes: Array, set_offsets: Array,
-    set_counts: Array,
-) -> None:  # fmt: skip
+    postings: Array, columns: tuple[int, int], store: Any, set_offsets: Array, set_counts: Packed
+) -> None:
     """For each of some columns the rows of every token, ascending: a counting sort of its cells."""
-    base = starts[columns[0]]
+    place = 0
     for column in range(columns[0], columns[1]):
         table = store.table_of[column]
         size = set_offsets[column + 1] - set_offsets[column]
         cursor = np.empty(size, np.int64)
-        width = row_bytes[table]
-        place = starts[column] - base
         for i in range(size):
             cursor[i] = place
-            place += width * set_counts[set_offsets[column] + i]
+            place += packed_at(set_counts, set_offsets[column] + i)
         at = store.starts[table] + store.offsets[column]
         for row in range(store.first_rows[table + 1] - store.first_rows[table]):
-            cell = read_number(store.cells, at, store.widths[column])
+            cell = bits_at(store.cells, at, store.widths[column])
             at += store.strides[table]
             if cell:
-                write_number(postings, cursor[cell - 1], width, row)
-                cursor[cell - 1] += width
+                postings[cursor[cell - 1]] = row
+                cursor[cell - 1] += 1
 
 
 @compiled
@@ -187,7 +182,7 @@ def _add_cells(keys: Array, hashed: Array, place: int, cells: Array, at: int, st
     `hashed` are the bits of the column's tokens from `place` on.
     """
     for row in range(len(keys)):
-        cell = read_number(cells, at, width) - 1 - place
+        cell = bits_at(cells, at, width) - 1 - place
         if 0 <= cell < len(hashed):
             for word in range(keys.shape[1]):
                 keys[row, word] |= hashed[cell, word]

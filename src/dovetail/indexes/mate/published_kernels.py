@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail._byte_kernels import read_number
 from dovetail._compile import compiled, int64
+from dovetail._storage.packing_kernels import packed_at
 from dovetail._types import Array
 from dovetail.indexes.mate.mapping_kernels import (
     CUT,
@@ -41,23 +41,21 @@ def _match_table(
     What passes the filter, as (item, place of the row, tuple), is verified in blocks as large as `passed`.
     """
     cells, pairs = empty_cells(LITTLE_ROOM), no_pairs(key.tuples.shape[1])
-    asked, row_bytes = key.keys[key.class_of[rows.ones[table]]], items.row_bytes[table]
+    asked = key.keys[key.class_of[rows.ones[table]]]
     none_done = np.full(len(key.tuples), -1, np.int64)  # every row is held against all tuples of its value
     size, checked, matched = 0, int64(0), int64(0)
     while hit < stop and work[EFFORT] > 0:
-        start, column, entry = hits[hit, 1], hits[hit, 2], hits[hit, 3]
+        start, entry = hits[hit, 1], hits[hit, 3]
         first, last = key.start_offsets[start], key.start_offsets[start + 1]
-        place = items_before(entry, items) - items_before(items.set_offsets[column], items)
-        at = items.starts[column] + place * row_bytes
-        for _ in range(items.set_counts[entry]):
+        place = items_before(entry, items)
+        for item in range(place, place + packed_at(items.set_counts, entry)):
             if total - checked + matched < least:  # line 14
                 n[PAIRS] = 0
                 return pairs
             if size + last - first > len(passed):
                 cells, pairs = _verify(table, size, passed, key, postings, store, seen, cells, pairs, n, work)
                 size = 0
-            row = read_number(items.rows, at, row_bytes)
-            at += row_bytes
+            row = packed_at(items.rows, item)
             row_key = rows.super_keys[store.first_rows[table] + row]
             found = check(first, last, row_key, key.start_tuples, asked, none_done, table, seen.passing, 0, work)
             for i in range(found):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail._storage.packing_kernels import take_packed
 from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.indexes.josie.format import NAME as JOSIE_NAME
@@ -129,9 +130,8 @@ class MateReader:
             tokens.posting_offsets, tokens.posting_columns, josie.positions, tokens.group_tokens
         )
         self._items = RowPostings(
-            tokens.set_offsets, tokens.set_counts, self.arrays.items_before, ENTRIES_A_SUM,
-            self.arrays.posting_starts, self.arrays.posting_rows, self.arrays.row_bytes,
-        )  # fmt: skip
+            tokens.set_offsets, tokens.set_counts, self.arrays.items_before, ENTRIES_A_SUM, self.arrays.posting_rows
+        )
         self._rows = RowKeys(self.arrays.super_keys, self.arrays.ones)
 
     def search(
@@ -219,7 +219,7 @@ class MateReader:
         values, places = np.unique(ids, return_inverse=True)
         local = np.ascontiguousarray(places.reshape(ids.shape), np.int64)
         groups = np.searchsorted(self.tokens.arrays.group_tokens, values, side="right") - 1
-        start_of = choose(local, self.arrays.token_rows[values].astype(np.int64))
+        start_of = choose(local, take_packed(self.arrays.token_rows, values))
         starts, start_of = np.unique(start_of, return_inverse=True)
         seconds = _second_columns(local, start_of, len(starts))
         by_start = np.lexsort((local[np.arange(len(local)), seconds[start_of]], start_of))
@@ -234,7 +234,7 @@ class MateReader:
         classes = np.unique(self.arrays.ones)
         keys = np.zeros((len(classes), len(tuples), words), np.uint64)
         hashed = np.empty((len(values), words), np.uint64)
-        for place, ones in enumerate(classes.tolist()):
+        for place, ones in enumerate(classes.tolist() if words else ()):
             hash_into(hashed, np.arange(len(values)), hashing, ones)
             for j in range(tuples.shape[1]):
                 keys[place] |= hashed[tuples[:, j]]

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail._byte_kernels import read_number
 from dovetail._compile import compiled, int64
 from dovetail._search_kernels import lower_bound
+from dovetail._storage.packing_kernels import bits_at, packed_at
 from dovetail._types import Array
 from dovetail.indexes.mate.mapping_kernels import (
     C_NEXT,
@@ -56,9 +56,9 @@ class Cells(NamedTuple):
 def items_before(entry: int, items: Any) -> int:
     """How many posting items come before an entry."""
     every = items.every
-    total = items.sums[entry // every]
+    total = packed_at(items.sums, entry // every)
     for i in range(entry - entry % every, entry):
-        total += items.set_counts[i]
+        total += packed_at(items.set_counts, i)
     return int64(total)
 
 
@@ -126,7 +126,7 @@ def _look_up(
     n[VALUES] = 0
     for i in range(n[COLUMNS] - 1, -1, -1):
         column = listed[i]
-        number = read_number(content, at + offsets[column], widths[column])
+        number = bits_at(content, at + offsets[column], widths[column])
         slot = _slot_of((column << 32) | number, numbers)
         if numbers[slot] < 0:
             continue
@@ -194,7 +194,7 @@ def _handled_before(
     other = hit - 1
     while other >= 0 and hits[other, 0] == hits[hit, 0] and hits[other, 1] == hits[hit, 1]:
         column = hits[other, 2]
-        if read_number(content, at + offsets[column], widths[column]) == hits[other, 3] - set_offsets[column] + 1:
+        if bits_at(content, at + offsets[column], widths[column]) == hits[other, 3] - set_offsets[column] + 1:
             return True
         other -= 1
     return False
@@ -213,17 +213,15 @@ def _match_start(
     first, last = key.start_offsets[start], key.start_offsets[start + 1]
     values, columns, listed, found, done, passing = seen
     start_tuples, asked = key.start_tuples, key.keys[key.class_of[rows.ones[table]]]
-    super_keys, content, row_bytes = rows.super_keys, store.cells, items.row_bytes[table]
+    super_keys, content = rows.super_keys, store.cells
     offsets, widths = store.offsets[store.first_columns[table] :], store.widths[store.first_columns[table] :]
     numbers, cell_values = cells
     matched = int64(0)
     while hit < stop:
-        column, entry = hits[hit, 2], hits[hit, 3]
-        place = items_before(entry, items) - items_before(items.set_offsets[column], items)
-        at = items.starts[column] + place * row_bytes
-        for _ in range(items.set_counts[entry]):
-            row = read_number(items.rows, at, row_bytes)
-            at += row_bytes
+        entry = hits[hit, 3]
+        place = items_before(entry, items)
+        for item in range(place, place + packed_at(items.set_counts, entry)):
+            row = packed_at(items.rows, item)
             cells_at = store.starts[table] + row * store.strides[table]
             row_key = super_keys[store.first_rows[table] + row]
             size = 0
@@ -298,7 +296,7 @@ def _match_table(
         tuples = key.start_offsets[start + 1] - key.start_offsets[start]
         total, before = int64(0), n[PAIRS]
         while hit < stop and hits[hit, 1] == start:
-            total += items.set_counts[hits[hit, 3]]
+            total += packed_at(items.set_counts, hits[hit, 3])
             hit += 1
         narrow = min(tuples, total) > many
         if narrow:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail._compile import compiled, int64
+from dovetail._storage.packing_kernels import packed_at
 from dovetail._types import Array
 
 
@@ -86,7 +87,7 @@ def find_hits(
                     entry = items.set_offsets[column] + postings.positions[i] + within
                     hits[found] = (table, start, column, entry)
                     found += 1
-                    total += items.set_counts[entry]
+                    total += packed_at(items.set_counts, entry)
                 i += 1
             bounds[table] += min(tuples, total) if capped else total
     return found

@@ -19,9 +19,9 @@ from dovetail._storage.segment import SegmentWriter
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso import format as pexeso_format
-from dovetail.indexes.pexeso.core import VectorParameters, heads_of, space_of
-from dovetail.indexes.pexeso.format import write_head
-from dovetail.indexes.pexeso.kernels import fill_lists, mark_texts
+from dovetail.indexes.pexeso.core import VectorParameters, heads_of, space_of, text_ids
+from dovetail.indexes.pexeso.format import blocks_of, list_starts, write_head
+from dovetail.indexes.pexeso.kernels import count_lists, fill_lists
 from dovetail.indexes.shares import Share, SharedBuilder
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
@@ -35,7 +35,7 @@ _MOST_CLUSTERS = 1_024
 _SLACK = 1e-4  # of a radius, for float32
 _PORTION = 1 << 14  # texts that are embedded at once; the same whatever the memory, for the same sums
 _LEAST_MEMORY = 1 << 24
-_BYTES_A_POSTING = 5
+_BYTES_A_POSTING = 3
 _BYTES_A_TEXT = 400  # approximate, of a sparse vector and its items in lists
 
 
@@ -48,11 +48,11 @@ class PexesoBuilder(SharedBuilder):
 
     def least_shares(self, writer: SegmentWriter) -> int:
         size = _BYTES_A_TEXT if self._space.is_sparse else 4 * self._space.embedder.dimension
-        return max(1, -(-len(_texts(TokenReader(writer))) * size // self._memory_bytes))
+        return max(1, -(-len(text_ids(TokenReader(writer).arrays)) * size // self._memory_bytes))
 
     def share(self, writer: SegmentWriter, number: int, of: int) -> Share:
         tokens = TokenReader(writer)
-        texts = _texts(tokens)
+        texts = text_ids(tokens.arrays)
         portions = -(-len(texts) // _PORTION)
         first, last = (portions * each // of * _PORTION for each in (number, number + 1))
         places = range(first, min(last, len(texts)), _PORTION)
@@ -60,10 +60,10 @@ class PexesoBuilder(SharedBuilder):
             dense = (self._space.dense(tokens.tokens(texts[at : at + _PORTION])).reshape(-1) for at in places)
             return {"vectors": np.concatenate([np.empty(0, np.float32), *dense])}
         sparse = [(at, self._space.sparse(tokens.tokens(texts[at : at + _PORTION]))) for at in places]
-        return _listed(sparse, self._space.embedder.dimension)
+        return _listed(sparse, self._space.embedder.dimension, blocks_of(len(texts)))
 
     def finish_shares(self, writer: SegmentWriter, shares: Sequence[Share]) -> dict[str, int]:
-        texts = _texts(TokenReader(writer))
+        texts = text_ids(TokenReader(writer).arrays)
         write = self._write_sparse if self._space.is_sparse else self._write_dense
         writer.write_part(pexeso_format.NAME, pexeso_format.VERSION, lambda pack: write(pack, texts, shares))
         return {}
@@ -71,9 +71,12 @@ class PexesoBuilder(SharedBuilder):
     def _write_sparse(self, pack: PackWriter, texts: Array, shares: Sequence[Share]) -> None:
         write_head(pack, self._space.parameters.to_bytes(), texts)
         dimension = self._space.embedder.dimension
-        starts = sum((share["starts"] for share in shares), np.zeros(dimension + 1, np.int64))
-        pack.add("list_starts", starts)
-        places = pack.reserve("list_places", "uint32", int(starts[-1]))
+        blocks = blocks_of(len(texts))
+        lengths = sum((share["lengths"] for share in shares), np.zeros(dimension * blocks, np.int64))
+        lengths = lengths.reshape(dimension, blocks)
+        pack.add("list_starts", list_starts(lengths).reshape(-1))
+        starts = running_sum(lengths.sum(axis=1))
+        places = pack.reserve("list_places", "uint16", int(starts[-1]))
         weights = pack.reserve("list_weights", "uint8", int(starts[-1]))
         first = 0
         while first < dimension:  # as many lists at a time as the memory takes
@@ -105,21 +108,17 @@ class PexesoBuilder(SharedBuilder):
             slot.write(vectors[part].reshape(-1), start * dimension)
 
 
-def _texts(tokens: TokenReader) -> Array:
-    return np.flatnonzero(mark_texts(tokens.arrays.token_bytes, tokens.arrays.token_offsets))
-
-
-def _listed(portions: list[tuple[int, Sparse]], dimension: int) -> Share:
+def _listed(portions: list[tuple[int, Sparse]], dimension: int, blocks: int) -> Share:
     """The coordinates of some texts by dimension; portions come with the place of their first text."""
-    lengths = np.zeros(dimension, np.int64)
-    for _, vectors in portions:
-        lengths += np.bincount(vectors.dimensions, minlength=dimension)
-    starts = running_sum(lengths)
-    places, codes = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint8)
+    lengths = np.zeros((dimension, blocks), np.int64)
+    for at, vectors in portions:
+        count_lists(vectors.starts, vectors.dimensions, at, lengths)
+    starts = running_sum(lengths.sum(axis=1))
+    places, codes = np.empty(int(starts[-1]), np.uint16), np.empty(int(starts[-1]), np.uint8)
     ends = starts[:-1].copy()
     for at, vectors in portions:
         fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, 0, ends, places, codes)
-    return {"starts": starts, "places": places, "codes": codes}
+    return {"lengths": lengths.reshape(-1), "starts": starts, "places": places, "codes": codes}
 
 
 def _joined(shares: Sequence[Share], first: int, last: int) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from dovetail.embedders.protocol import Sparse, SparseEmbedder
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.pexeso.kernels import mark_texts
 from dovetail.indexes.protocol import Frozen
+from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.normalise.hashing import as_buffers
 
 Vectors = Sparse | Array
@@ -139,3 +140,9 @@ def heads_of(vectors: Array, basis: Array) -> Array:
     rest = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", first, first, dtype=np.float64), 0.0))
     found: Array = np.concatenate([first, rest[:, None].astype(np.float32)], axis=1)
     return found
+
+
+def text_ids(tokens: TokenArrays) -> Array:
+    """The ids of the tokens that are texts, ascending."""
+    found = [first + np.flatnonzero(mark_texts(content, offsets)) for first, content, offsets in tokens.portions()]
+    return np.concatenate([np.empty(0, np.int64), *found])

@@ -5,8 +5,9 @@
 
 Of an embedder with sparse vectors, the texts ascend, and their coordinates are listed by dimension:
 
-    list_starts                  where the list of each dimension begins
-    list_places, list_weights    the texts that have the dimension, ascending, and its weight: sign and 7 bits
+    list_starts                  where the list of each dimension and block of 32,768 texts begins, and the end
+    list_places, list_weights    the texts of the block that have the dimension, ascending, numbered from 0 within the
+                                 block, and its weight: sign and 7 bits
 
 Of one with dense vectors, the texts lie in clusters:
 
@@ -24,20 +25,33 @@ from collections.abc import Iterator
 import numpy as np
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._storage.packing import pack_numbers
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.pexeso.core import VectorParameters, space_of
+from dovetail.indexes.pexeso.kernels import BLOCK
 
 NAME = "pexeso"
-VERSION = 1
+VERSION = 2
 
 _SPARSE = ("list_starts", "list_places", "list_weights")
 _DENSE = ("cluster_starts", "centres", "radii", "basis", "heads", "vectors")
 
 
+def blocks_of(texts: int) -> int:
+    """How many blocks so many texts are, at least one."""
+    return max(1, -(-texts // BLOCK))
+
+
+def list_starts(lengths: Array) -> Array:
+    """Where the lists of each dimension and block begin, with the end of each dimension's last."""
+    ends = np.cumsum(lengths).reshape(lengths.shape)
+    return np.concatenate([ends[:, :1] - lengths[:, :1], ends], axis=1)
+
+
 def write_head(pack: PackWriter, parameters: bytes, text_tokens: Array) -> None:
     pack.add("parameters", np.frombuffer(parameters, np.uint8))
-    pack.add("text_tokens", text_tokens.astype(np.uint32))
+    pack.add_packed("text_tokens", pack_numbers(text_tokens))
 
 
 class PexesoArrays:
@@ -52,7 +66,7 @@ class PexesoArrays:
             raise IndexDamaged(f"{where} is damaged: the parameters of its vectors are missing.") from broken
         self.space = space_of(self.parameters)
         self.dimension = self.space.embedder.dimension
-        self.text_tokens = pack["text_tokens"]
+        self.text_tokens = pack.unpacked("text_tokens")
         self.texts = len(self.text_tokens)
         self.is_sparse = self.space.is_sparse
         for name in _SPARSE if self.is_sparse else _DENSE:
@@ -74,10 +88,14 @@ class PexesoArrays:
 
     def _sparse_misfits(self) -> Iterator[str]:
         starts = self.list_starts
-        if len(starts) != self.dimension + 1 or starts[0] != 0 or starts[-1] != len(self.list_places):
+        blocks = blocks_of(self.texts)
+        if len(starts) != self.dimension * (blocks + 1) or starts[0] != 0 or starts[-1] != len(self.list_places):
             yield "list_starts does not span its array"
-        if np.any(np.diff(starts) < 0) or len(self.list_places) != len(self.list_weights):
+        elif np.any(np.diff(starts) < 0) or np.any(starts[:: blocks + 1][1:] != starts[blocks :: blocks + 1][:-1]):
+            yield "list_starts goes backwards"
+        if len(self.list_places) != len(self.list_weights):
             yield "its lists differ in length"
+        self.list_starts = starts.reshape(self.dimension, -1)
 
     def _dense_misfits(self) -> Iterator[str]:
         axes = len(self.basis) // self.dimension

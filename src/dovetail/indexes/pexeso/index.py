@@ -12,8 +12,8 @@ from dovetail._types import Array
 from dovetail.errors import FormatMismatch
 from dovetail.indexes.pexeso import format as pexeso_format
 from dovetail.indexes.pexeso.build import PexesoBuilder
-from dovetail.indexes.pexeso.core import VectorParameters, heads_of
-from dovetail.indexes.pexeso.kernels import coded, mark_texts
+from dovetail.indexes.pexeso.core import VectorParameters, heads_of, text_ids
+from dovetail.indexes.pexeso.kernels import BLOCK, coded
 from dovetail.indexes.pexeso.query import PexesoReader
 from dovetail.indexes.protocol import NOTHING, Frozen
 
@@ -45,7 +45,7 @@ class PexesoIndex:
 
 def _broken_references(reader: PexesoReader) -> Iterator[str]:
     arrays, tokens = reader.arrays, reader.tokens.arrays
-    texts = np.flatnonzero(mark_texts(tokens.token_bytes, tokens.token_offsets))
+    texts = text_ids(tokens)
     listed = arrays.text_tokens if arrays.is_sparse else np.sort(arrays.text_tokens)
     if not np.array_equal(listed, texts):
         yield "its texts are not those among the tokens"
@@ -56,12 +56,15 @@ def _broken_references(reader: PexesoReader) -> Iterator[str]:
 
 def _broken_lists(reader: PexesoReader, sample: Array) -> Iterator[str]:
     arrays = reader.arrays
-    if len(arrays.list_places) and int(arrays.list_places.max()) >= arrays.texts:
+    lengths = np.diff(arrays.list_starts, axis=1)
+    blocks = np.broadcast_to(np.arange(lengths.shape[1]), lengths.shape)
+    places = np.repeat(blocks.reshape(-1), lengths.reshape(-1)) * BLOCK + arrays.list_places
+    if int(places.max(initial=-1)) >= arrays.texts:
         yield "a list names a text that does not exist"
         return
-    steps = np.diff(arrays.list_places.astype(np.int64))
+    steps, begins = np.diff(places), arrays.list_starts[:, 0]
     inner = np.ones(len(steps), bool)
-    inner[arrays.list_starts[(arrays.list_starts > 0) & (arrays.list_starts <= len(steps))] - 1] = False
+    inner[begins[(begins > 0) & (begins <= len(steps))] - 1] = False
     if np.any(steps[inner] <= 0):
         yield "a list is not in the order of its texts"
         return
@@ -69,9 +72,9 @@ def _broken_lists(reader: PexesoReader, sample: Array) -> Iterator[str]:
     for row, place in enumerate(sample):
         part = slice(vectors.starts[row], vectors.starts[row + 1])
         for dimension, weight in zip(vectors.dimensions[part], vectors.weights[part], strict=True):
-            first, last = arrays.list_starts[dimension], arrays.list_starts[dimension + 1]
-            at = first + np.searchsorted(arrays.list_places[first:last], place)
-            if at == last or arrays.list_places[at] != place or arrays.list_weights[at] != coded(weight):
+            first, last = arrays.list_starts[dimension, [0, -1]]
+            at = first + np.searchsorted(places[first:last], place)
+            if at == last or places[at] != place or arrays.list_weights[at] != coded(weight):
                 yield "a list does not hold the vector of a text"
                 return
 

@@ -17,7 +17,9 @@ from dovetail._types import Array
 
 _STEPS = 127  # of a weight in a list; the eighth bit is its sign
 _SLACK = 1e-5  # of products, for float32
-_BLOCK = 1 << 15  # vectors whose sums are kept at a time: as many as a processor holds near
+BLOCK = 1 << 15
+"""Vectors whose sums are kept at a time, as many as a processor holds near. Lists are cut at blocks, and hold the place
+of a vector within its block, which takes two bytes."""
 _ENOUGH = 0.75  # of the fourth power of the least product: what a query may leave unread; less makes fewer candidates
 
 
@@ -94,6 +96,14 @@ def coded(weight: float) -> int:
 
 
 @compiled
+def count_lists(starts: Array, dimensions: Array, base: int, lengths: Array) -> None:
+    """Add some vectors, numbered from `base`, to the lengths of the lists of each dimension and block."""
+    for row in range(len(starts) - 1):
+        for k in range(starts[row], starts[row + 1]):
+            lengths[dimensions[k], (base + row) // BLOCK] += 1
+
+
+@compiled
 def fill_lists(
     starts: Array, dimensions: Array, weights: Array, base: int, first: int, ends: Array, places: Array, codes: Array
 ) -> None:
@@ -104,7 +114,7 @@ def fill_lists(
             if dimension < 0 or dimension >= len(ends):
                 continue
             at = ends[dimension]
-            places[at] = base + row
+            places[at] = (base + row) & (BLOCK - 1)
             codes[at] = coded(weights[k])
             ends[dimension] = at + 1
 
@@ -119,8 +129,8 @@ def candidates(
     Fewer than all where the pairs reach `room`: call again for the others.
     """
     size = len(allowed)
-    known = _Read(np.zeros(_BLOCK, np.float32), np.zeros(_BLOCK, np.float32), np.zeros(_BLOCK, np.bool_))
-    touched = np.empty(_BLOCK, np.int64)
+    known = _Read(np.zeros(BLOCK, np.float32), np.zeros(BLOCK, np.float32), np.zeros(BLOCK, np.bool_))
+    touched = np.empty(BLOCK, np.int64)
     found_queries = np.empty(room + size, np.int64)
     found_places = np.empty(room + size, np.int64)
     values = _decoded()
@@ -132,19 +142,15 @@ def candidates(
         order, making, reading, rest = _plan(dimensions[part], weights[part], list_starts, least)
         lists = dimensions[part][order[:reading]]
         factors = weights[part][order[:reading]]
-        cursors = list_starts[lists]
-        for base in range(0, size, _BLOCK):
-            end = min(base + _BLOCK, size)
+        for base in range(0, size, BLOCK):
+            block = base // BLOCK
             count = 0
             for k in range(reading):
-                stop = list_starts[lists[k] + 1]
                 weight = factors[k]
-                at = cursors[k]
-                while at < stop and places[at] < end:
-                    place = np.int64(places[at]) - base
+                for at in range(list_starts[lists[k], block], list_starts[lists[k], block + 1]):
+                    place = np.int64(places[at])
                     if not known.marks[place]:
                         if k >= making or not allowed[base + place]:
-                            at += 1
                             continue
                         known.marks[place] = True
                         touched[count] = place
@@ -153,8 +159,6 @@ def candidates(
                     known.upper[place] += max(value * weight, np.float32(0.0))
                     below = max(abs(value) - np.float32(1.0 / _STEPS), np.float32(0.0))
                     known.squares[place] += below * below
-                    at += 1
-                cursors[k] = at
             for k in range(count):
                 place = touched[k]
                 other = np.sqrt(max(1.0 - np.float64(known.squares[place]), 0.0)) + _SLACK
@@ -198,8 +202,9 @@ def _decoded() -> Array:
 def _order(dimensions: Array, weights: Array, list_starts: Array) -> Array:
     """The query's coordinates, those first whose lists are short for their weight."""
     costs = np.empty(len(dimensions), np.float64)
+    blocks = list_starts.shape[1] - 1
     for k in range(len(dimensions)):
-        length = list_starts[dimensions[k] + 1] - list_starts[dimensions[k]]
+        length = list_starts[dimensions[k], blocks] - list_starts[dimensions[k], 0]
         costs[k] = length / (np.float64(weights[k]) * np.float64(weights[k]))
     return np.argsort(costs)
 

@@ -19,8 +19,14 @@ from dovetail.embedders.calibration import Matching
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso.block_and_verify import ColumnGrid, dense_rows
 from dovetail.indexes.pexeso.core import Space, TextVectors, Vectors, heads_of, radius_of
-from dovetail.indexes.pexeso.format import NAME, PexesoArrays
-from dovetail.indexes.pexeso.kernels import candidates, fill_lists, groups_of_columns, squared_distances
+from dovetail.indexes.pexeso.format import NAME, PexesoArrays, blocks_of, list_starts
+from dovetail.indexes.pexeso.kernels import (
+    candidates,
+    count_lists,
+    fill_lists,
+    groups_of_columns,
+    squared_distances,
+)
 from dovetail.indexes.pexeso.partitions import Partitions
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
@@ -183,7 +189,7 @@ class PexesoReader:
 class DimensionLists:
     """Texts by the dimensions of their vectors. `vectors` makes those of some places."""
 
-    starts: Array
+    starts: Array  # by dimension and block, and the end
     places: Array
     weights: Array
     vectors: Callable[[Array], Sparse]
@@ -206,7 +212,7 @@ class DimensionLists:
     def restricted(self, allowed: Array) -> tuple[DimensionLists, Array]:
         """Lists of the allowed texts alone, and their places here."""
         chosen = np.flatnonzero(allowed)
-        return lists_of(self.vectors(chosen), len(self.starts) - 1, lambda some: self.vectors(chosen[some])), chosen
+        return lists_of(self.vectors(chosen), len(self.starts), lambda some: self.vectors(chosen[some])), chosen
 
     def _verified(self, queries: Sparse, rows: Array, places: Array, radius: float) -> tuple[Array, Array, Array]:
         distinct, which = np.unique(places, return_inverse=True)
@@ -221,9 +227,11 @@ class DimensionLists:
 
 def lists_of(vectors: Sparse, dimension: int, made: Callable[[Array], Sparse]) -> DimensionLists:
     """The lists of some vectors, in memory."""
-    starts = running_sum(np.bincount(vectors.dimensions, minlength=dimension))
-    places, weights = np.empty(starts[-1], np.uint32), np.empty(starts[-1], np.uint8)
-    fill_lists(vectors.starts, vectors.dimensions, vectors.weights, 0, 0, starts[:-1].copy(), places, weights)
+    lengths = np.zeros((dimension, blocks_of(len(vectors))), np.int64)
+    count_lists(vectors.starts, vectors.dimensions, 0, lengths)
+    starts = list_starts(lengths)
+    places, weights = np.empty(starts[-1, -1], np.uint16), np.empty(starts[-1, -1], np.uint8)
+    fill_lists(vectors.starts, vectors.dimensions, vectors.weights, 0, 0, starts[:, 0].copy(), places, weights)
     return DimensionLists(starts, places, weights, made)
 
 

@@ -13,7 +13,7 @@ from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
 _HASHES = 1 << 32  # hashes have 32 bits
-_NEEDED = 4  # times the bytes of the tokens, to sort all of their pieces at once
+_NEEDED = 7  # times the codes of the tokens, to sort all of their pieces at once
 _MOST_PARTS = 64
 
 
@@ -21,7 +21,7 @@ class PiecesBuilder(SharedBuilder):
     """A share is a range of hashes, sorted."""
 
     def least_shares(self, writer: SegmentWriter) -> int:
-        number = math.ceil(_NEEDED * len(_tokens(writer).token_bytes) / self._memory_bytes)
+        number = math.ceil(_NEEDED * len(_tokens(writer).token_codes) / self._memory_bytes)
         return min(max(1, number), _MOST_PARTS)
 
     def share(self, writer: SegmentWriter, number: int, of: int) -> Share:

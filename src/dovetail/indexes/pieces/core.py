@@ -8,8 +8,6 @@ what is found by chance does not survive the learning of a program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
 
@@ -19,8 +17,6 @@ from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.normalise import characters
 from dovetail.normalise.hashing import as_buffers
 
-_AT_ONCE = 1 << 22  # bytes of tokens that are cut together
-
 
 def pairs_of(tokens: TokenArrays, low: int, high: int) -> Array:
     """The pieces of all tokens with hashes from `low` to below `high`, each with the groups that hold it.
@@ -28,10 +24,9 @@ def pairs_of(tokens: TokenArrays, low: int, high: int) -> Array:
     Ascending numbers: the hash in the upper half, the group in the lower.
     """
     found = [
-        _distinct(pair_pieces(tokens.token_bytes, tokens.token_offsets, tokens.group_tokens, *part, low, high,
-                              *characters()))
-        for part in _parts(tokens.token_offsets)
-    ]  # fmt: skip
+        _distinct(pair_pieces(content, offsets, first, tokens.group_tokens, low, high, *characters()))
+        for first, content, offsets in tokens.portions()
+    ]
     return _distinct(np.concatenate([np.empty(0, np.uint64), *found]))
 
 
@@ -41,15 +36,6 @@ def _distinct(numbers: Array) -> Array:
     first = np.ones(len(numbers), bool)
     np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
     return numbers[first]
-
-
-def _parts(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Runs of tokens with few bytes together, or one."""
-    first = 0
-    while first < len(offsets) - 1:
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _AT_ONCE, side="right")) - 1)
-        yield first, last
-        first = last
 
 
 def keys_of(values: pa.Array) -> tuple[Array, Array]:

@@ -11,20 +11,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._storage.packing import PackedRuns
+from dovetail._storage.packing_kernels import most_packed
 from dovetail._types import Array
 from dovetail.errors import IndexDamaged
 
 NAME = "pieces"
-VERSION = 1
+VERSION = 2
 
 
 def write(pack: PackWriter, parts: Sequence[Array]) -> None:
     """`parts` together are ascending numbers, the hash in the upper half, the group in the lower."""
     for name, shift in (("piece_hashes", 32), ("piece_groups", 0)):
-        slot, at = pack.reserve(name, "uint32", sum(map(len, parts))), 0
+        packed = PackedRuns()
         for part in parts:
-            slot.write((part >> np.uint64(shift)).astype(np.uint32), at)
-            at += len(part)
+            packed.add((part >> np.uint64(shift)).astype(np.uint32))
+        pack.add_packed(name, packed.finish())
 
 
 class PieceArrays:
@@ -32,7 +34,7 @@ class PieceArrays:
 
     def __init__(self, pack: Pack, groups: int) -> None:
         pack.require(NAME, VERSION)
-        self.hashes = pack["piece_hashes"]
-        self.groups = pack["piece_groups"]
-        if len(self.hashes) != len(self.groups) or (len(self.groups) and int(self.groups.max()) >= groups):
+        self.hashes = pack.packed("piece_hashes")
+        self.groups = pack.packed("piece_groups")
+        if self.hashes.length != self.groups.length or most_packed(self.groups) >= groups:
             raise IndexDamaged(f"{pack.segment}/{pack.path.name} is damaged: a piece names a group that is not there.")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dovetail._storage.packing_kernels import unpack
 from dovetail._storage.segment import Segment
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.build import PiecesBuilder
@@ -38,10 +39,13 @@ class PiecesIndex:
             place = slice(at, at + len(pairs))
             at = place.stop
             hashes, groups = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
-            if not (np.array_equal(arrays.hashes[place], hashes) and np.array_equal(arrays.groups[place], groups)):
+            read = (
+                unpack(packed, place.start, min(place.stop, packed.length)) for packed in (arrays.hashes, arrays.groups)
+            )
+            if not all(np.array_equal(*both) for both in zip(read, (hashes, groups), strict=True)):
                 yield f"{segment.ref.id}/{self.name}: pieces are not those of the tokens"
                 return
-        if at != len(arrays.hashes):
+        if at != arrays.hashes.length:
             yield f"{segment.ref.id}/{self.name}: there are more pieces than the tokens have"
 
 

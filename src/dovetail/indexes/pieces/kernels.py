@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled, int64
+from dovetail._storage.packing_kernels import Packed, packed_at
 from dovetail._types import Array
 
 _LETTER, _DIGIT = 1, 2
@@ -89,19 +90,19 @@ def _hashed(codes: Array, a: int, a_end: int, b: int, b_end: int) -> Any:
 
 @compiled
 def pair_pieces(
-    content: Array, offsets: Array, group_tokens: Array, first: int, last: int, low: int, high: int,
-    folded: Array, kinds: Array,
+    content: Array, offsets: Array, first: int, group_tokens: Array, low: int, high: int, folded: Array, kinds: Array,
 ) -> Array:  # fmt: skip
-    """The pieces of tokens `first` to below `last`, hash and group in one number, in no order."""
+    """The pieces of the tokens from `first` on, hash and group in one number, in no order."""
     codes, ends = np.empty(_LONGEST + 1, np.uint32), np.empty(_LONGEST + 1, np.int64)
-    found = np.empty((offsets[last] - offsets[first]) // _LEAST + 1, np.uint64)
+    found = np.empty(offsets[-1] // _LEAST + 1, np.uint64)
     size = 0
     group = np.searchsorted(group_tokens, first, side="right") - 1
-    for token in range(first, last):
+    for place in range(len(offsets) - 1):
+        token = first + place
         while group + 1 < len(group_tokens) and group_tokens[group + 1] <= token:
             group += 1
         begun = 0
-        for piece in range(_cut(content, offsets[token], offsets[token + 1], folded, kinds, codes, ends)):
+        for piece in range(_cut(content, offsets[place], offsets[place + 1], folded, kinds, codes, ends)):
             key = _hashed(codes, begun, ends[piece], 0, 0)
             begun = ends[piece]
             if np.uint64(low) <= key < np.uint64(high):
@@ -148,14 +149,14 @@ def expand(content: Array, offsets: Array, folded: Array, kinds: Array) -> tuple
 
 @compiled
 def count_holders(
-    first: Array, last: Array, groups: Array, posting_offsets: Array, posting_columns: Array, alive: Array
+    first: Array, last: Array, groups: Packed, posting_offsets: Array, posting_columns: Array, alive: Array
 ) -> Array:
     """For each range of pieces, how many of the columns that are alive hold one."""
     seen = np.full(len(alive), -1, np.int64)
     holders = np.zeros(len(first), np.int64)
     for key in range(len(first)):
         for place in range(first[key], last[key]):
-            group = groups[place]
+            group = packed_at(groups, place)
             for posting in range(posting_offsets[group], posting_offsets[group + 1]):
                 column = posting_columns[posting]
                 if alive[column] and seen[column] != key:
@@ -166,7 +167,7 @@ def count_holders(
 
 @compiled
 def sum_weights(
-    first: Array, last: Array, weights: Array, groups: Array, posting_offsets: Array, posting_columns: Array,
+    first: Array, last: Array, weights: Array, groups: Packed, posting_offsets: Array, posting_columns: Array,
     columns: int,
 ) -> Array:  # fmt: skip
     """For each column the sum of the weights of the keys that it holds."""
@@ -174,7 +175,7 @@ def sum_weights(
     sums = np.zeros(columns)
     for key in range(len(first)):
         for place in range(first[key], last[key]):
-            group = groups[place]
+            group = packed_at(groups, place)
             for posting in range(posting_offsets[group], posting_offsets[group + 1]):
                 column = posting_columns[posting]
                 if seen[column] != key:
@@ -184,14 +185,13 @@ def sum_weights(
 
 
 @compiled
-def sharing(content: Array, offsets: Array, ids: Array, keys: Array, folded: Array, kinds: Array) -> Array:
+def sharing(content: Array, offsets: Array, keys: Array, folded: Array, kinds: Array) -> Array:
     """For each of some tokens the least of the ascending keys that one of its pieces is; 2^32 where there is none."""
     codes, ends = np.empty(_LONGEST + 1, np.uint32), np.empty(_LONGEST + 1, np.int64)
-    least = np.full(len(ids), 1 << 32, np.int64)
-    for place in range(len(ids)):
-        token = ids[place]
+    least = np.full(len(offsets) - 1, 1 << 32, np.int64)
+    for place in range(len(least)):
         begun = 0
-        for piece in range(_cut(content, offsets[token], offsets[token + 1], folded, kinds, codes, ends)):
+        for piece in range(_cut(content, offsets[place], offsets[place + 1], folded, kinds, codes, ends)):
             key = _hashed(codes, begun, ends[piece], 0, 0)
             begun = ends[piece]
             at = np.searchsorted(keys, key)

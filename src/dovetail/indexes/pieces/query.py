@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from dovetail._storage.packing_kernels import search_packed
 from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.indexes.pieces.format import NAME, VERSION, PieceArrays
@@ -43,13 +44,10 @@ class PieceReader:
         Whoever takes the rows with the least keys on the other side takes their partners.
         """
         ids = self.tokens.set_of(column)[0]
-        tokens = self.tokens.arrays
-        least = sharing(tokens.token_bytes, tokens.token_offsets, ids, keys, *characters())
+        least = sharing(*self.tokens.arrays.strings(ids), keys, *characters())
         order = np.argsort(least, kind="stable")[:most]
         return self.tokens.tokens(ids[np.sort(order[least[order] <= np.iinfo(np.uint32).max])])
 
     def _ranges(self, keys: Array) -> tuple[Array, Array]:
-        return (
-            np.searchsorted(self.arrays.hashes, keys, side="left"),
-            np.searchsorted(self.arrays.hashes, keys, side="right"),
-        )
+        wanted = keys.astype(np.int64)
+        return search_packed(self.arrays.hashes, wanted), search_packed(self.arrays.hashes, wanted + 1)

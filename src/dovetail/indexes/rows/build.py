@@ -144,23 +144,29 @@ def _write(pack: PackWriter, tokens: TokenReader, first_columns: Array, tables: 
         held.append(block)
         size += sum(chunk.nbytes for _, chunk in block)
         if size >= _AT_ONCE:
-            out.write(_cells(held, tokens, layout, place_of))
+            _write_cells(out, held, tokens, layout, place_of)
             held, size = [], 0
     if held:
-        out.write(_cells(held, tokens, layout, place_of))
+        _write_cells(out, held, tokens, layout, place_of)
 
 
-def _cells(blocks: list[list[tuple[int, _Held]]], tokens: TokenReader, layout: RowLayout, place_of: Array) -> Array:
-    """The cells of consecutive blocks of rows."""
+def _write_cells(
+    out: RowPackWriter,
+    blocks: list[list[tuple[int, _Held]]],
+    tokens: TokenReader,
+    layout: RowLayout,
+    place_of: Array,
+) -> None:
+    """Write the cells of consecutive blocks of rows."""
+    strides = [int(layout.strides[layout.table_of[block[0][0]]]) for block in blocks]
+    bits = sum(stride * block[0][1].rows for stride, block in zip(strides, blocks, strict=True))
+    cells, at = out.room(bits)
     places = []
-    at = 0
-    for block in blocks:
-        stride = int(layout.strides[layout.table_of[block[0][0]]])
-        places += [(column, at + layout.offsets[column], stride, layout.widths[column]) for column, _ in block]
+    for stride, block in zip(strides, blocks, strict=True):
+        places += [(column, at + layout.offsets[column], stride) for column, _ in block]
         at += stride * block[0][1].rows
     contents = [chunk.content() for block in blocks for _, chunk in block]
     found = tokens.find(pa.concat_arrays([strings for strings, _ in contents]))
-    cells = np.zeros(at, np.uint8)
     write_cells(
         cells,
         np.array(places, np.int64),
@@ -173,4 +179,4 @@ def _cells(blocks: list[list[tuple[int, _Held]]], tokens: TokenReader, layout: R
         tokens.arrays.group_tokens,
         place_of,
     )
-    return cells
+    out.write(cells, bits)

@@ -17,7 +17,7 @@ from dovetail.errors import IndexDamaged
 from dovetail.indexes.rows.core import RowLayout
 
 NAME = "rows"
-VERSION = 1
+VERSION = 2
 
 
 class RowPackWriter:
@@ -26,13 +26,28 @@ class RowPackWriter:
     def __init__(self, pack: PackWriter, first_columns: Array, rows: Array, layout: RowLayout) -> None:
         pack.add("first_columns", first_columns)
         pack.add("first_rows", np.concatenate([[0], np.cumsum(rows)]).astype(np.int64))
-        self._cells = pack.reserve("cells", "uint8", int(rows @ layout.strides))
-        self._written = 0
+        bits = int(rows @ layout.strides)
+        self._cells = pack.reserve("cells", "uint64", _words(bits))
+        self._written = 0  # bits
+        self._last = np.uint64(0)  # the word that they end in
 
-    def write(self, cells: Array) -> None:
-        """The cells that follow those already written."""
-        self._cells.write(cells, self._written)
-        self._written += len(cells)
+    def room(self, bits: int) -> tuple[Array, int]:
+        """Words for so many bits that follow those already written, and at which bit of them to begin."""
+        begin = self._written & 63
+        words = np.zeros(_words(begin + bits), np.uint64)
+        words[0] = self._last
+        return words, begin
+
+    def write(self, words: Array, bits: int) -> None:
+        """What `room` gave, filled."""
+        self._cells.write(words, self._written >> 6)
+        self._written += bits
+        self._last = words[(self._written >> 6) - ((self._written - bits) >> 6)]
+
+
+def _words(bits: int) -> int:
+    """Words of 64 bits, and one more, so that reading two at a time stays within."""
+    return (bits >> 6) + 2
 
 
 class RowArrays:
@@ -46,8 +61,8 @@ class RowArrays:
             raise IndexDamaged(f"{pack.segment}/{pack.path.name} is damaged: {problem}.")
         self.layout = RowLayout.of(self.first_columns, set_sizes)
         self.starts = np.concatenate([[0], np.cumsum(np.diff(self.first_rows) * self.layout.strides)]).astype(np.int64)
-        """Where the cells of each table begin."""
-        if self.starts[-1] != len(self.cells):
+        """The bit at which the cells of each table begin."""
+        if _words(int(self.starts[-1])) != len(self.cells):
             raise IndexDamaged(
                 f"{pack.segment}/{pack.path.name} is damaged: its cells are not as many as its rows have."
             )

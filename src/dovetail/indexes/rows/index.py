@@ -34,7 +34,7 @@ class RowsIndex:
 def _broken_references(reader: RowReader) -> Iterator[str]:
     tokens = reader.tokens.arrays
     for column in range(tokens.columns):
-        counts = tokens.set_counts[tokens.set_offsets[column] : tokens.set_offsets[column + 1]]
+        counts = reader.tokens.counts_of(column)
         codes = reader.codes(column)
         if len(codes) and int(codes.max()) >= len(counts):
             yield f"a cell of column {column} names a token that the column does not have"

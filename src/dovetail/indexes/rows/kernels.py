@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail._byte_kernels import read_number, write_number
-from dovetail._compile import compiled
+from dovetail._compile import compiled, int64
+from dovetail._storage.packing_kernels import bits_at, put_bits
 from dovetail._types import Array
 
 
@@ -22,12 +22,12 @@ def write_cells(
     group_tokens: Array,
     place_of: Array,
 ) -> None:
-    """Write the cells of some chunks, each of them (column, first byte, bytes to the next row, bytes of a cell).
+    """Write the cells of some chunks, each of them (column, first bit, bits to the next row). `cells` must be zero.
 
     `ids` are the tokens of the chunks one after another, `codes` their rows; `place_of` has room for every token.
     """
     for chunk in range(len(chunks)):
-        column, at, stride, width = chunks[chunk]
+        column, at, stride = chunks[chunk]
         place = 1
         for i in range(set_group_offsets[column], set_group_offsets[column + 1]):
             for token in range(group_tokens[set_groups[i]], group_tokens[set_groups[i] + 1]):
@@ -36,7 +36,7 @@ def write_cells(
         first = token_offsets[chunk]
         for row in range(code_offsets[chunk], code_offsets[chunk + 1]):
             if codes[row] >= 0:
-                write_number(cells, at, width, place_of[ids[first + codes[row]]])
+                put_bits(cells, at, int64(place_of[ids[first + codes[row]]]))
             at += stride
 
 
@@ -45,6 +45,6 @@ def read_codes(cells: Array, at: int, stride: int, width: int, rows: int) -> Arr
     """The places in the column's set of the tokens of some rows, from the first one's cell on; -1 for null."""
     codes = np.empty(rows, np.int32)
     for row in range(rows):
-        codes[row] = read_number(cells, at, width) - 1
+        codes[row] = bits_at(cells, at, width) - 1
         at += stride
     return codes

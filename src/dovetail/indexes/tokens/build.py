@@ -23,6 +23,8 @@ import pyarrow as pa
 from dovetail._storage.pack import PackWriter
 from dovetail._storage.segment import SegmentWriter
 from dovetail._storage.spill import Records, write_records
+from dovetail._storage.symbol_kernels import Symbols, encode
+from dovetail._storage.symbols import learn_symbols
 from dovetail._types import Array
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens import format as tokens_format
@@ -78,13 +80,13 @@ class TokenBuilder:
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
         columns = sum(widths)
         if not self._spills:
-            return write_buckets(writer, [Bucket.work_through(self._take_entries(), columns)], columns)
+            return write_buckets(writer, [Bucket.work_through(self._take_entries(), columns)], columns, self._scratch)
         spills = [Records(path) for path in self.spilled()]
         buckets = []
         for number in range(BUCKETS):
             bucket = Bucket.work_through(entries_of(spills, number), columns)
             buckets.append(Bucket.open(bucket.save(self._scratch)))  # all of them may not fit into memory together
-        return write_buckets(writer, buckets, columns)
+        return write_buckets(writer, buckets, columns, self._scratch)
 
     def spilled(self) -> list[Path]:
         """Files with all entries in order, a record for each bucket."""
@@ -127,10 +129,17 @@ def entries_of(spills: Sequence[Records], bucket: int) -> pa.Table:
     return pa.Table.from_batches([pa.RecordBatch.from_arrays(spill[bucket], schema=ENTRY) for spill in spills], ENTRY)
 
 
-def write_buckets(writer: SegmentWriter, buckets: list[Bucket], columns: int) -> dict[str, int]:
-    """Write the pack; returns counts for the segment's description."""
+def write_buckets(writer: SegmentWriter, buckets: list[Bucket], columns: int, scratch: Path) -> dict[str, int]:
+    """Write the pack; returns counts for the segment's description.
+
+    The codes of tokens are learned from the first of them: by their hashes, they are a sample of all.
+    """
     counts = {"values": sum(b.tokens for b in buckets), "entries": sum(b.entries for b in buckets)}
-    writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, buckets, columns))
+    first = next((bucket for bucket in buckets if bucket.tokens), buckets[0])
+    symbols = learn_symbols(first.content, first.offsets)
+    for bucket in buckets:
+        bucket.encode(symbols, scratch if len(buckets) > 1 else None)
+    writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, symbols, buckets, columns))
     return counts
 
 
@@ -200,6 +209,15 @@ class Bucket:
         """A bucket that was saved, memory-mapped."""
         return cls(*(array.to_numpy() for path in paths for array in Records(path)[0]))
 
+    def encode(self, symbols: Symbols, folder: Path | None) -> None:
+        """Code the tokens; into a new file where there is a folder, since all buckets may not fit into memory."""
+        self.content, self.offsets = encode(self.content, self.offsets, symbols)
+        if folder is not None:
+            types = {name: _TOKEN_TYPES[name] for name in ("content", "offsets")}
+            path = folder / f"codes-{secrets.token_hex(8)}.arrow"
+            write_records(path, types, [[self.content, self.offsets]])
+            self.content, self.offsets = (array.to_numpy() for array in Records(path)[0])
+
     def forget_tokens(self) -> None:
         """Let go of what is written: mapped files count as memory for as long as they are held."""
         self.content = self.offsets = self.hashes = self.by_hash = np.empty(0, np.uint8)
@@ -226,7 +244,7 @@ class _Runs:
             yield int(local[start]), int(first[start]), int(size[start:stop].sum())
 
 
-def _write(pack: PackWriter, buckets: list[Bucket], columns: int) -> None:
+def _write(pack: PackWriter, symbols: Symbols, buckets: list[Bucket], columns: int) -> None:
     groups, postings = _number_groups(buckets)
     sizes = np.zeros(len(postings[0]) - 1, np.int64)
     for bucket, group in zip(buckets, groups, strict=True):
@@ -237,7 +255,7 @@ def _write(pack: PackWriter, buckets: list[Bucket], columns: int) -> None:
     for bucket, bucket_runs in zip(buckets, runs, strict=True):
         lengths[bucket_runs.ids()] = np.diff(bucket.offsets)
     set_sizes = np.stack([np.diff(bucket.set_offsets) for bucket in buckets]).sum(axis=0)
-    out = TokenPackWriter(pack, lengths, set_sizes)
+    out = TokenPackWriter(pack, symbols, lengths, set_sizes)
     del lengths
     out.write_groups(group_tokens, postings, transpose(*postings, postings[1], columns)[:2])
     bounds = out.token_offsets[group_tokens]
@@ -246,6 +264,7 @@ def _write(pack: PackWriter, buckets: list[Bucket], columns: int) -> None:
         _write_small_groups(out, buckets, groups, runs, bounds, np.flatnonzero(large))
     _write_large_groups(out, buckets, groups, runs, large)
     _write_counts(out, buckets, runs, set_sizes)
+    out.finish_counts()
 
 
 def _number_groups(buckets: list[Bucket]) -> tuple[list[Array], tuple[Array, Array]]:
@@ -315,7 +334,7 @@ def _write_large_groups(
 def _write_counts(out: TokenPackWriter, buckets: list[Bucket], runs: list[_Runs], set_sizes: Array) -> None:
     """Of some columns at a time, by column and then by token; a large column is alone."""
     if len(buckets) == 1:
-        out.write_counts(0, buckets[0].set_counts)
+        out.write_counts(buckets[0].set_counts)
         return
     ids = [bucket_runs.ids() for bucket_runs in runs]
     bounds = running_sum(set_sizes)
@@ -327,4 +346,4 @@ def _write_counts(out: TokenPackWriter, buckets: list[Bucket], runs: list[_Runs]
             owners = np.repeat(np.arange(stop - start, dtype=np.uint64), np.diff(bucket.set_offsets[start : stop + 1]))
             keys.append((owners << np.uint64(32)) | bucket_ids[bucket.set_tokens[place]])
             counts.append(bucket.set_counts[place])
-        out.write_counts(start, np.concatenate(counts)[np.argsort(np.concatenate(keys))])
+        out.write_counts(np.concatenate(counts)[np.argsort(np.concatenate(keys))])

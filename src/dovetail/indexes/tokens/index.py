@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dovetail._storage.packing_kernels import unpack
 from dovetail._storage.segment import Segment
 from dovetail.indexes.protocol import NOTHING, Frozen
 from dovetail.indexes.tokens import format as tokens_format
@@ -14,8 +15,7 @@ from dovetail.indexes.tokens.build import TokenBuilder
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
 from dovetail.indexes.tokens.kernels import transpose
 from dovetail.indexes.tokens.query import TokenReader
-from dovetail.indexes.tokens.query_kernels import count_leading
-from dovetail.normalise.hash_kernels import hash_strings
+from dovetail.indexes.tokens.query_kernels import count_leading, tags_of
 
 
 class TokensIndex:
@@ -37,10 +37,13 @@ class TokensIndex:
 
 
 def _broken_references(arrays: TokenArrays) -> Iterator[str]:
-    for name in ("token_offsets", "group_tokens", "hash_starts", "posting_offsets", "set_group_offsets", "set_offsets"):
+    for name in ("group_tokens", "hash_starts", "posting_offsets", "set_group_offsets", "set_offsets"):
         if np.any(np.diff(getattr(arrays, name)) < 0):
             yield f"{name} goes backwards"
             return
+    if np.any(np.diff(unpack(arrays.token_starts, 0, arrays.tokens + 1)) < 0):
+        yield "token_starts goes backwards"
+        return
     if arrays.tokens and int(arrays.set_groups.max()) >= arrays.groups:
         yield "a set names a group that does not exist"
         return
@@ -56,9 +59,9 @@ def _broken_references(arrays: TokenArrays) -> Iterator[str]:
     sizes = running_sum(np.diff(arrays.group_tokens)[arrays.set_groups])
     if not np.array_equal(np.diff(arrays.set_offsets), np.diff(sizes[arrays.set_group_offsets])):
         yield "a set has more or fewer counts than tokens"
-    if np.any(arrays.set_counts == 0):
+    if np.any(unpack(arrays.set_counts, 0, arrays.set_counts.length) == 0):
         yield "a set holds a token that occurs in no row"
-    if not np.array_equal(np.sort(arrays.hash_ids), np.arange(arrays.tokens)):
+    if not np.array_equal(np.sort(arrays.ids_by_hash()), np.arange(arrays.tokens)):
         yield "the hash table does not name every token once"
         return
     if not _hashes_match(arrays):
@@ -66,12 +69,14 @@ def _broken_references(arrays: TokenArrays) -> Iterator[str]:
 
 
 def _hashes_match(arrays: TokenArrays) -> bool:
-    hashes = hash_strings(arrays.token_bytes, arrays.token_offsets)
-    ascending = bool(np.all(arrays.hashes[1:] >= arrays.hashes[:-1]))
+    hashes, ids = arrays.hashes(), arrays.ids_by_hash()
+    by_hash, bits = hashes[ids], arrays.hash_table.id_bits
+    ascending = bool(np.all(by_hash[1:] >= by_hash[:-1]))
     counts = np.zeros(len(arrays.hash_starts), np.int64)
-    count_leading(arrays.hashes, counts)
+    count_leading(by_hash, counts)
     starts_fit = np.array_equal(np.cumsum(counts), arrays.hash_starts)
-    return ascending and starts_fit and np.array_equal(hashes[arrays.hash_ids], arrays.hashes)
+    tags = tags_of(by_hash, len(arrays.hash_starts) - 1, bits)
+    return ascending and starts_fit and np.array_equal(arrays.hash_entries >> np.uint32(bits), tags)
 
 
 TOKENS = TokensIndex()

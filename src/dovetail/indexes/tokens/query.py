@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 
+from dovetail._storage.packing_kernels import sum_packed, unpack
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail._types import Array
-from dovetail.indexes.tokens.format import NAME, TokenArrays, running_sum
-from dovetail.indexes.tokens.kernels import gather_strings
+from dovetail.indexes.tokens.format import NAME, TokenArrays
 from dovetail.indexes.tokens.query_kernels import ascending, find_tokens, spread, weigh_groups
 from dovetail.normalise.hash_kernels import hash_strings
 from dovetail.normalise.hashing import as_buffers, as_strings
@@ -40,7 +40,7 @@ class TokenReader:
         arrays = self.arrays
         content, offsets = as_buffers(tokens)
         return find_tokens(
-            arrays.hash_starts, arrays.hashes, arrays.hash_ids, arrays.token_bytes, arrays.token_offsets,
+            arrays.hash_table, arrays.token_codes, arrays.token_starts, arrays.symbols,
             hash_strings(content, offsets), content, offsets,
         )  # fmt: skip
 
@@ -50,7 +50,7 @@ class TokenReader:
         return *weigh_groups(ids, self.arrays.group_tokens), ids
 
     def tokens(self, ids: Array) -> pa.LargeStringArray:
-        return as_strings(*gather_strings(self.arrays.token_bytes, self.arrays.token_offsets, ids.astype(np.int64)))
+        return as_strings(*self.arrays.strings(ids))
 
     def columns_with(self, token: int) -> Array:
         """The columns that hold the token, ascending."""
@@ -74,8 +74,12 @@ class TokenReader:
 
     def set_of(self, column: int) -> tuple[Array, Array]:
         """The ids of the column's tokens, ascending, and in how many rows each occurs."""
-        place = slice(self.arrays.set_offsets[column], self.arrays.set_offsets[column + 1])
-        return spread(self.groups_of(column), self.arrays.group_tokens), self.arrays.set_counts[place]
+        return spread(self.groups_of(column), self.arrays.group_tokens), self.counts_of(column)
+
+    def counts_of(self, column: int) -> Array:
+        """In how many rows each of the column's tokens occurs, by token id."""
+        offsets = self.arrays.set_offsets
+        return unpack(self.arrays.set_counts, int(offsets[column]), int(offsets[column + 1]))
 
     def rows_with(self, token: int, column: int) -> int:
         """In how many rows of the column the token occurs."""
@@ -88,4 +92,4 @@ class TokenReader:
 
     def rows(self) -> Array:
         """In how many rows each column has a token."""
-        return np.diff(running_sum(self.arrays.set_counts)[self.arrays.set_offsets])
+        return sum_packed(self.arrays.set_counts, self.arrays.set_offsets)

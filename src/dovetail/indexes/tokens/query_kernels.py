@@ -5,12 +5,14 @@ Inputs are read-only C arrays; offsets were checked before.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dovetail._compile import compiled, int64
-from dovetail._search_kernels import gallop, same_run
+from dovetail._search_kernels import gallop
+from dovetail._storage.packing_kernels import Packed, packed_at
+from dovetail._storage.symbol_kernels import Symbols, same_text
 from dovetail._types import Array
 
 _DIGIT = 11  # bits: the counts of one pass fit into the nearest cache
@@ -55,26 +57,32 @@ def _shift_for(starts: Array) -> Any:
     return np.uint64(64 - bits)
 
 
-@compiled
-def _first_not_below(hashes: Array, place: int, value: Any) -> int:
-    """The first place from this one on whose hash is not below the value: a few steps away."""
-    while place < len(hashes) and hashes[place] < value:
-        place += 1
-    return place
+class HashTable(NamedTuple):
+    """Tokens by hash. An entry has the id in its low bits, and above it the bits of the hash below the leading ones."""
+
+    starts: Array
+    entries: Array
+    id_bits: int
+
+
+def tags_of(hashes: Array, parts: int, id_bits: int) -> Array:
+    """The bits of some hashes that entries keep: those below the leading ones, by which there are so many parts."""
+    below = (hashes << np.uint64(parts.bit_length() - 1)) >> np.uint64(1)
+    tags: Array = (below >> np.uint64(31 + id_bits)).astype(np.uint32)  # in two steps: all 64 bits may go
+    return tags
 
 
 @compiled
 def find_tokens(
-    starts: Array,
-    hashes: Array,
-    ids: Array,
-    content: Array,
-    offsets: Array,
+    table: HashTable,
+    codes: Array,
+    token_starts: Packed,
+    symbols: Symbols,
     query_hashes: Array,
     query: Array,
     query_offsets: Array,
 ) -> Array:
-    """The id of each token, or -1. Where 64-bit hashes collide, the bytes decide.
+    """The id of each token, or -1. What the hash table leaves open, the bytes decide.
 
     A look-up visits five arrays at random places, and a mispredicted branch would keep the processor from fetching the
     next. So some tokens at a time go from array to array in loops without branches: many cache lines are fetched at
@@ -82,31 +90,39 @@ def find_tokens(
     """
     number = len(query_hashes)
     found = np.full(number + 1, -1, np.int64)
-    if len(hashes) == 0:
+    if len(table.entries) == 0:
         return found[:number]
-    shift, last, end = _shift_for(starts), len(hashes) - 1, max(len(content) - 1, 0)
-    places, begins = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64)
+    starts, entries = table.starts, table.entries
+    shift, last, end = _shift_for(starts), len(entries) - 1, max(len(codes) - 1, 0)
+    id_bits, id_mask = np.uint32(table.id_bits), np.uint32((1 << table.id_bits) - 1)
+    to_tag = np.uint64(31 + table.id_bits)
+    places, stops, begins = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64)
+    tags = np.empty(_AT_ONCE, np.uint32)
     touched = np.uint64(0)
     for first in range(0, number, _AT_ONCE):
         block = query_hashes[first : first + _AT_ONCE]
         for i in range(len(block)):
-            places[i] = starts[int64(block[i] >> shift)]
+            part = int64(block[i] >> shift)
+            places[i], stops[i] = starts[part], starts[part + 1]
+            tags[i] = ((block[i] << (np.uint64(64) - shift)) >> np.uint64(1)) >> to_tag
         for i in range(len(block)):
-            touched ^= hashes[min(places[i], last)] ^ np.uint64(ids[min(places[i], last)])
+            touched ^= np.uint64(entries[min(places[i], last)])
         for i in range(len(block)):
-            places[i] = _first_not_below(hashes, places[i], block[i])
+            place, stop, tag = places[i], stops[i], tags[i]
+            while place < stop and entries[place] >> id_bits < tag:
+                place += 1
+            places[i] = place
         for i in range(len(block)):
-            begins[i] = offsets[ids[min(places[i], last)]]
+            begins[i] = packed_at(token_starts, int64(entries[min(places[i], last)] & id_mask))
         for i in range(len(block)):
-            touched ^= np.uint64(content[min(begins[i], end)])
+            touched ^= np.uint64(codes[min(begins[i], end)])
         for i in range(len(block)):
             place, at = places[i], first + i
-            length = query_offsets[at + 1] - query_offsets[at]
-            while place <= last and hashes[place] == block[i]:
-                begin = offsets[ids[place]]
-                same_length = offsets[ids[place] + 1] - begin == length
-                if same_length and same_run(content, begin, query, query_offsets[at], length):
-                    found[at] = ids[place]
+            while place < stops[i] and entries[place] >> id_bits == tags[i]:
+                token = int64(entries[place] & id_mask)
+                begin, stop = packed_at(token_starts, token), packed_at(token_starts, token + 1)
+                if same_text(codes, begin, stop, symbols, query, query_offsets[at], query_offsets[at + 1]):
+                    found[at] = token
                     break
                 place += 1
     found[number] = touched  # what is read ahead has to go somewhere, or it would not be read
