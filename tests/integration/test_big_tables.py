@@ -9,6 +9,7 @@ import os
 import random
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from dovetail._storage.store import open_store
 from dovetail.api.lake import Lake
 from dovetail.errors import BuildFailed
 from dovetail.indexes.pieces.build import PiecesBuilder
+from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.indexes.verify import verify_index
 from dovetail.lake import blocks
 from dovetail.pipeline import jobs, reading, stages, tasks, work
@@ -190,10 +192,15 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatc
 
 
 def packs_of(index: str | Path) -> dict[str, dict[str, bytes]]:
-    """Every array of the only segment, but for what was measured while building."""
+    """Every array of the only segment, but for what was measured while building, and tokens instead of their codes,
+    which are learned from the first bucket."""
     (segment,) = open_snapshot(index).segments
     packs = {name: segment.pack(name) for name in segment.parts}
-    return {name: {a: pack[a].tobytes() for a in pack.names() if a != "costs"} for name, pack in packs.items()}
+    left = {"costs", "symbols", "token_codes", "token_starts"}
+    found = {name: {a: pack._arrays[a].tobytes() for a in {*pack.names()} - left} for name, pack in packs.items()}
+    tokens = TokenArrays(packs["tokens"])
+    found["tokens"]["tokens"] = tokens.strings(np.arange(tokens.tokens))[0].tobytes()
+    return found
 
 
 def wide_lake(folder: Path) -> Path:

@@ -86,7 +86,7 @@ class TestMerge:
         entries = entry_table(("x", 0, 2), ("y", 0, 1), ("y", 1, 5), ("zürich", 2, 1))
         buckets = [Bucket.work_through(pa.Table.from_batches([part], ENTRY), 3) for part in split_entries(entries)]
         writer = SegmentWriter(tmp_path)
-        counts = write_buckets(writer, [Bucket.open(bucket.save(tmp_path)) for bucket in buckets], 3)
+        counts = write_buckets(writer, [Bucket.open(bucket.save(tmp_path)) for bucket in buckets], 3, tmp_path)
         assert counts == {"values": 3, "entries": 4}
         reader = TokenReader(Segment(tmp_path, writer.finish({"tables": 0})))
         sets = [
@@ -152,7 +152,7 @@ class TestShares:
         texts = ["anna meyer", "berta lind", "clara sandberg", "main street 17", "zürich hb", "order 2041", "ab", "7"]
         entries = entry_table(*((text, column, 1) for column in range(2) for text in texts[column:]))
         writer = SegmentWriter(tmp_path)
-        write_buckets(writer, [Bucket.work_through(entries, 2)], 2)
+        write_buckets(writer, [Bucket.work_through(entries, 2)], 2, tmp_path)
         builder = index.builder(tmp_path, 1 << 30)
         builder.finish(writer, [2])
         apart = SegmentWriter(tmp_path / "apart", writer.id)
