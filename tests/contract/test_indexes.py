@@ -76,12 +76,11 @@ def build(folder: Path, lake: list[Column], memory_bytes: int = PLENTY) -> Segme
 
 
 def arrays_of(segment: Segment, index: Index) -> dict[str, tuple[str, bytes]]:
-    """All but what was measured while building, of which no two are the same, and the codes of tokens, which are learned
-    from the first bucket: their tokens are compared instead."""
+    """All but what was measured while building, of which no two are the same, and the codes of tokens, which are
+    learned from the first bucket: their tokens are compared instead."""
     arrays = segment.pack(index.name)._arrays
-    found = {
-        name: (str(array.dtype), array.tobytes()) for name, array in arrays.items() if name not in MEASURED + CODES
-    }
+    names = {*arrays} - {*MEASURED, *CODES}
+    found = {name: (str(arrays[name].dtype), arrays[name].tobytes()) for name in names}
     if index is TOKENS:
         reader = TokenReader(segment)
         found["tokens"] = ("text", reader.arrays.strings(np.arange(reader.arrays.tokens))[0].tobytes())
