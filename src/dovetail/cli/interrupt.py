@@ -54,6 +54,8 @@ def stops_in_order() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            _interrupted.wait(_GRACE)  # until the thread that watches has seen it, too, in this context
         if _interrupted.is_set():
             raise KeyboardInterrupt from error
         raise
@@ -70,8 +72,9 @@ def _watch(reader: int) -> None:
     while number := os.read(reader, 1):
         if number[0] != signal.SIGINT:
             continue
+        in_order = _in_order.is_set()
         _interrupted.set()
-        if not _in_order.is_set():
+        if not in_order:
             _end()
 
 
