@@ -306,6 +306,7 @@ os.open = failing(os.open)
 """
 
 
+@pytest.mark.full
 def test_many_tasks_on_spark_some_of_which_fail_once(tmp_path, monkeypatch):
     for folder in ("lake", "site", "failures"):
         (tmp_path / folder).mkdir()

@@ -167,6 +167,7 @@ def test_similar_values_join_as_in_process(people, spark, how, monkeypatch):
     the_same(*people, spark, 40, on="name=full", by="similar", how=how)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options",
     [
@@ -284,6 +285,7 @@ def test_objects_are_fetched_by_workers(people, tmp_path, monkeypatch):
 words = st.sampled_from(["a", "A", "b", "1", "01", "1.0", "", "NA", "x-1", "x-2"])
 
 
+@pytest.mark.full
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(words, words), min_size=1, max_size=9),

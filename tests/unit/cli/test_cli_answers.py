@@ -18,7 +18,7 @@ def test_info(idx, lake):
     parts = ("catalog", "josie", "lsh_ensemble", "mate", "pexeso", "pieces", "rows", "tokens")
     assert re.fullmatch(r"\S+ KB of index: " + ", ".join(rf"{part} \S+ K?B" for part in parts), size)
     assert root == f"Lake: {lake}"
-    assert settings == "Frozen settings: super_key_bits 128, super_key_xash 0, embedder ngrams"
+    assert settings == "Frozen settings: super_key_bits 64, super_key_xash 0, embedder ngrams"
 
 
 @pytest.mark.parametrize("verb", ["info", "verify", "compact", "remove *.tsv"])

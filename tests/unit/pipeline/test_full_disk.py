@@ -46,7 +46,7 @@ def lake(tmp_path):
 
 @pytest.mark.parametrize(
     ("kilobytes", "slice_mb"),
-    [(8, 1), (2, 100), (20, 100), (150, 100)],
+    [(8, 1), (2, 100), (20, 100), (100, 100)],
     ids=["slices of a big table", "buckets of tokens", "rows", "the segment"],
 )
 def test_indexing(lake, tmp_path, monkeypatch, kilobytes, slice_mb):
