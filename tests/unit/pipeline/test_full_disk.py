@@ -54,6 +54,7 @@ def test_indexing(lake, tmp_path, monkeypatch, kilobytes, slice_mb):
     settings = ("--set", "segment_mb=100", "--set", f"slice_mb={slice_mb}", "--set", "memory_mb=1")
     to = tmp_path / "idx"
     with without_spark(64 * KILOBYTE):
+        assert dovetail("index", lake, "--to", tmp_path / "other", *settings).code == 0, "and its kernels are compiled"
         index(lake, to, tables=("0.csv",))
         before = contents_of(to)
         with files_of_at_most(kilobytes * KILOBYTE, monkeypatch):
