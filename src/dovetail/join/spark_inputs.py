@@ -6,7 +6,6 @@ side and position (`l_c0`), so that no function has to quote what users call the
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dovetail._objects import is_remote
-from dovetail.errors import InputError, UnreadableTable
+from dovetail.errors import InputError
 from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.layout import Layout, Part
 from dovetail.lake.object_path import path_of
 from dovetail.lake.reader import detect_layout, read, split
 from dovetail.pipeline.probe import Witness, witness
+from dovetail.tables.input_table import reasons_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +34,7 @@ class FileInput:
 
     def __init__(self, path: str | Path) -> None:
         self.address = str(path) if is_remote(path) else str(Path(path).resolve())
-        with _sentences(path):
+        with reasons_of(path):
             self._layout = detect_layout(path_of(self.address))
         self.columns = list(self._layout.columns)
 
@@ -60,7 +60,7 @@ class FileInput:
     def _parts(self, session: SparkSession) -> list[Part]:
         """Where the file is cut: at places that are guessed and checked by the workers, as indexing does."""
         path = path_of(self.address)
-        with _sentences(self.address):
+        with reasons_of(self.address):
             guesses = guess_parts(path, self._layout, _PART_BYTES)
             if len(guesses) > 1 and self._are_exact(session, guesses):
                 return guesses
@@ -140,14 +140,3 @@ def _read_parts(
             found = list(read(path_of(address), Layout.from_json(layout), Part(**json.loads(row["part"]))))
             if found:
                 yield row["number"], pa.Table.from_batches(found)
-
-
-@contextlib.contextmanager
-def _sentences(path: str | Path) -> Iterator[None]:
-    """What goes wrong with a file, in a sentence."""
-    try:
-        yield
-    except UnreadableTable as reason:
-        raise InputError(f"{path} cannot be read: {reason}.") from reason
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error

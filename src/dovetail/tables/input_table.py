@@ -167,7 +167,7 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
     if path.is_dir() and is_table_folder(path):
         return _of_address(f"{path.resolve()}/", segments or ())
     if path.is_file():
-        with _reasons_of(path):
+        with reasons_of(path):
             return _of_file(path, table_id(str(path.resolve()), segments or ()))
     if segments is None:
         raise InputError(f"There is no file {data}.")
@@ -231,12 +231,12 @@ def _spark_table(path: str) -> Any:
 @contextlib.contextmanager
 def _local_file(address: str) -> Iterator[AnyPath]:
     """The file at a path or an address, as long as the context is open."""
-    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, _reasons_of(address):
+    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, reasons_of(address):
         yield source_of(address).copy(TableFile("", address, 0, ""), Path(folder)).path
 
 
 @contextlib.contextmanager
-def _reasons_of(address: str | Path) -> Iterator[None]:
+def reasons_of(address: str | Path) -> Iterator[None]:
     """Why a table cannot be read, in a sentence with the name that the user knows it by."""
     try:
         yield
