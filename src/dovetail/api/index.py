@@ -32,6 +32,7 @@ def index(
     abbreviations: str | Path | None = None,
     without: Iterable[str] | None = None,
     keep_hours: float | None = None,
+    memory: str | None = None,
 ) -> Report:
     """Index the tables of `lake` (a folder, a glob, a file or an address such as `s3://bucket/folder`) into the index
     `to` (a folder or an address), or bring that index up to date.
@@ -44,11 +45,14 @@ def index(
 
     Runs in the Spark session `spark` or else in the active one, and leaves it as it was. If there is none, one is
     started on `master` (by default all cores of this machine) with the Spark settings `conf`, and stopped at the end.
+    With `memory`, such as "2GB", a session that is started here has as many workers, and each takes as much, as fits.
     Returns a report: what the index holds now, what this run read, and which files were skipped and why.
     """
+    from dovetail._memory import parse_size
     from dovetail._spark.session import SparkRequest
     from dovetail.errors import InputError
     from dovetail.lake.listing import CATALOG, DATAFRAMES
+    from dovetail.pipeline.budget import within_memory
     from dovetail.pipeline.run import Request, index_lake
     from dovetail.settings import Settings
 
@@ -58,6 +62,8 @@ def index(
         raise InputError("Give one of `lake`, `dataframes`, or `tables` of Spark's catalogs.")
     if lake is None:
         lake = CATALOG if dataframes is None else DATAFRAMES
+    limit = None if memory is None else parse_size(memory)
+    chosen, session = within_memory(limit, Settings.of(settings or {}), SparkRequest(spark, master, conf or {}))
     return index_lake(
         Request(
             source=str(lake),
@@ -67,8 +73,8 @@ def index(
             tables=None if tables is None else tuple(tables),
             exclude=None if exclude is None else tuple(exclude),
             dialects=None if dialects is None else tuple(dialects.items()),
-            settings=Settings.of(settings or {}),
-            spark=SparkRequest(spark, master, conf or {}),
+            settings=chosen,
+            spark=session,
             embedder=embedder,
             abbreviations=None if abbreviations is None else Path(abbreviations),
             dataframes=dataframes,

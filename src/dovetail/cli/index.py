@@ -11,6 +11,7 @@ from rich.progress import Progress as Bar
 
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
+from dovetail.cli.memory import memory_limit
 from dovetail.cli.options import (
     INDEX_VARIABLE,
     conf_of,
@@ -99,11 +100,13 @@ def index_command(
       dovetail index ./lake --to ./idx --exclude 'backup/*'
     """
     from dovetail._spark.session import SparkRequest
+    from dovetail.pipeline.budget import within_memory
     from dovetail.pipeline.run import Request, index_lake
 
+    settings, spark = within_memory(memory_limit(), settings_of(choices), SparkRequest(None, master, conf_of(conf)))
     request = Request(
-        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings_of(choices),
-        spark=SparkRequest(None, master, conf_of(conf)), embedder=embedder, abbreviations=abbreviations,
+        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings,
+        spark=spark, embedder=embedder, abbreviations=abbreviations,
         without=None if without is None else parts_of(without), keep_hours=keep_hours,
     )  # fmt: skip
     with stops_in_order(), _ProgressBar(lake) as bar:

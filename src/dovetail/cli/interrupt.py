@@ -1,4 +1,4 @@
-"""Ctrl-C: a command that only asks ends at once, one that writes to an index stops in order.
+"""Ctrl-C, or too much memory: a command that only asks ends at once, one that writes to an index stops in order.
 
 Python raises KeyboardInterrupt between any two instructions, also inside a callback of C code, a destructor or an
 import, where it is printed as a traceback, swallowed or turned into another error; and it raises nothing while a kernel
@@ -12,6 +12,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 
 from dovetail._interrupt import tidy_all
@@ -21,9 +22,11 @@ _STOPPED = b"Stopped.\n"
 _LINE_OF_ITS_OWN = b"\n"  # the terminal has shown ^C
 _STANDARD_ERROR = 2
 _GRACE = 0.5  # seconds for removing drafts and the progress bar; arbitrary, it takes a millisecond
+_IN_ORDER_GRACE = 10.0  # seconds for stopping in order where memory is short; arbitrary, Spark takes about one
 
 _interrupted = threading.Event()
 _in_order = threading.Event()
+_reasons: list[tuple[str, int]] = []
 
 
 def end_at_interrupt() -> None:
@@ -64,6 +67,20 @@ def stops_in_order() -> Iterator[None]:
         signal.signal(signal.SIGINT, _ignore)
 
 
+def stop_for(reason: str, code: int) -> None:
+    """Stop the command from another thread, with this sentence; in order where it has something to release."""
+    if _in_order.is_set():
+        _reasons.append((reason, code))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(_IN_ORDER_GRACE)
+    _end(f"{reason}\n".encode(), code)
+
+
+def reason_to_stop() -> tuple[str, int] | None:
+    """Why a command was stopped in order, and its exit code; None where a person has interrupted it."""
+    return _reasons[0] if _reasons else None
+
+
 def _ignore(number: int, frame: object) -> None:
     """The thread that watches has been told already."""
 
@@ -78,12 +95,12 @@ def _watch(reader: int) -> None:
             _end()
 
 
-def _end() -> None:
+def _end(message: bytes = _STOPPED, code: int = INTERRUPTED) -> None:
     """Not by way of Python's own end, which would run destructors and wait for threads."""
     with contextlib.suppress(RuntimeError):  # Python starts no thread when it is about to end
         tidying = threading.Thread(target=tidy_all, daemon=True)
         tidying.start()
         tidying.join(_GRACE)
     with contextlib.suppress(OSError):
-        os.write(_STANDARD_ERROR, _LINE_OF_ITS_OWN * os.isatty(_STANDARD_ERROR) + _STOPPED)
-    os._exit(INTERRUPTED)
+        os.write(_STANDARD_ERROR, _LINE_OF_ITS_OWN * os.isatty(_STANDARD_ERROR) + message)
+    os._exit(code)

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import click
 
 from dovetail import __version__
-from dovetail.cli.interrupt import INTERRUPTED
+from dovetail.cli.interrupt import INTERRUPTED, reason_to_stop
+from dovetail.cli.memory import memory_option
 from dovetail.errors import DovetailError
 
 BAD_INPUT = 2
@@ -46,6 +47,8 @@ VERBS = {
 def load(verb: str) -> click.Command:
     """The command of a verb."""
     command: click.Command = getattr(importlib.import_module(f"dovetail.cli.{verb}"), f"{verb}_command")
+    if memory_option not in command.params:
+        command.params.append(memory_option)
     return command
 
 
@@ -121,8 +124,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(str(error), err=True)
         return BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\nStopped. What was committed stays; run the same command again to go on.", err=True)
-        return INTERRUPTED
+        reason, code = reason_to_stop() or ("\nStopped.", INTERRUPTED)
+        click.echo(f"{reason} What was committed stays; run the same command again to go on.", err=True)
+        return code
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
