@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 
@@ -26,7 +25,7 @@ from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.listing import Root, TableFile, is_wanted
-from dovetail.lake.schemes import split_table
+from dovetail.lake.schemes import refuse_password, split_table
 from dovetail.lake.strings import bounded, string_batch
 
 FORMAT = "postgresql"
@@ -171,8 +170,7 @@ def _connected(address: str) -> Iterator[Any]:
             "PostgreSQL needs the package adbc-driver-postgresql. Run `pip install 'dovetail[databases]'`."
         ) from error
     place = split_table(address)[0]
-    if urlsplit(place).password:
-        raise InputError("An address must not hold a password: give it by PGPASSWORD or a file of passwords.")
+    refuse_password(address)
     try:
         with driver.connect(place) as connection:
             yield connection

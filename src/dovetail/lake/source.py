@@ -38,13 +38,16 @@ def _made(source: str) -> Source:
 
 
 def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
-    """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave."""
+    """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave.
+
+    Where roots of one folder both list a file, it belongs to the first.
+    """
     files: dict[str, TableFile] = {}
     for root in roots:
         for file in source_of(root.path).list(root, skip):
-            if file.table in files:
+            if files.get(file.table, file).path != file.path:
                 raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
-            files[file.table] = file
+            files.setdefault(file.table, file)
     return files
 
 
