@@ -1,6 +1,7 @@
 """Decisions about pairs of columns as numbers of columns, and what they make of foreign keys and dependencies.
 
-Kept keys stay as they were found; decisions are applied to each answer, and a new one counts at once.
+Kept keys stay as they were found; decisions are applied to each answer, and a new one counts at once. Declared keys are
+applied with them: they have a direction, which a person's word has not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.catalog.decisions import JOINS, Decision
-from dovetail.graph.foreign_keys import DECIDED, ForeignKeyTable
+from dovetail.graph.foreign_keys import DECIDED, DECLARED, ForeignKeyTable
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples
@@ -21,7 +22,7 @@ from dovetail.indexes.tokens.format import running_sum
 
 _Pairs = frozenset[tuple[int, int]]
 CERTAIN = 1.0
-"""The score of what a person accepted."""
+"""The score of what a person accepted, or a database declares."""
 
 
 class DecidedColumns:
@@ -31,7 +32,8 @@ class DecidedColumns:
         self._columns = columns
         self._joins: dict[_Pairs, Decision] = {}
         self._never: dict[_Pairs, Decision] = {}
-        self._accepted: list[tuple[Columns, Columns]] = []  # as a person wrote them
+        self._accepted: list[tuple[Columns, Columns, bool]] = []  # as they were written, and whether a database did
+        self._turned: set[_Pairs] = set()  # declared keys from the other side, which refers to nothing
         decisions = tuple(decisions)
         numbers = _column_numbers(columns, {name for d in decisions for name in (d.left_table, d.right_table)})
         for decision in decisions:
@@ -39,7 +41,7 @@ class DecidedColumns:
             right = _known(numbers.get(decision.right_table, {}), decision.right_columns)
             if left and right:
                 self._add(decision, left, right)
-        mentioned = [pair for pairs in (*self._joins, *self._never) for pair in pairs]
+        mentioned = [pair for pairs in (*self._joins, *self._never, *self._turned) for pair in pairs]
         self._codes = self._code(*np.array(mentioned, np.int64).reshape(-1, 2).T)
 
     def __bool__(self) -> bool:
@@ -49,9 +51,13 @@ class DecidedColumns:
     def _add(self, decision: Decision, left: Columns, right: Columns) -> None:
         of = self._joins if decision.verdict == JOINS else self._never
         of[frozenset(zip(left, right, strict=True))] = decision
-        of[frozenset(zip(right, left, strict=True))] = decision
+        turned = frozenset(zip(right, left, strict=True))
+        if decision.declared:
+            self._turned.add(turned)
+        else:
+            of[turned] = decision
         if decision.verdict == JOINS:
-            self._accepted.append((left, right))
+            self._accepted.append((left, right, decision.declared))
 
     def accepts(self, dependent: Sequence[int], referenced: Sequence[int]) -> Decision | None:
         """The decision that exactly these columns join."""
@@ -84,31 +90,36 @@ class DecidedColumns:
         for place in np.flatnonzero(np.diff(mentioned)).tolist():
             span = slice(found.offsets[place], found.offsets[place + 1])
             one, other = found.dependent[span].tolist(), found.referenced[span].tolist()
-            kept[place] = not self.rejects(one, other)
-            if self.accepts(one, other):
+            pairs = frozenset(zip(one, other, strict=True))
+            kept[place] = not self.rejects(one, other) and (pairs not in self._turned or pairs in self._joins)
+            decision = self.accepts(one, other)
+            if decision:
                 score[place] = CERTAIN
-                evidence[place] |= DECIDED
+                evidence[place] |= DECLARED if decision.declared else DECIDED
                 seen |= {frozenset(zip(one, other, strict=True)), frozenset(zip(other, one, strict=True))}
         judged = replace(found, score=score, evidence=evidence).take(np.flatnonzero(kept))
-        missing = [pair for pair in self._accepted if frozenset(zip(*pair, strict=True)) not in seen]
-        decided = judged.take(np.flatnonzero(judged.evidence & DECIDED))
-        others = judged.take(np.flatnonzero(~judged.evidence & DECIDED))
-        return ForeignKeyTable.join([decided, self._keys_of(missing), others])
+        missing = [each for each in self._accepted if frozenset(zip(*each[:2], strict=True)) not in seen]
+        judged = ForeignKeyTable.join([judged, self._keys_of(missing)])
+        authors = (judged.evidence & DECIDED > 0, judged.evidence & DECLARED > 0)
+        order = np.lexsort((np.arange(len(judged)), ~authors[1], ~authors[0]))
+        return judged.take(order)
 
-    def _keys_of(self, pairs: list[tuple[Columns, Columns]]) -> ForeignKeyTable:
-        """Accepted pairs as foreign keys; the side that identifies its rows is the one that is referred to."""
+    def _keys_of(self, pairs: list[tuple[Columns, Columns, bool]]) -> ForeignKeyTable:
+        """Accepted pairs as foreign keys; of those that a person accepted, the side that identifies its rows is the one
+        that is referred to."""
         rows = RowTuples(self._columns)
-        turned = [(right, left) if _is_key(rows, left) and not _is_key(rows, right) else (left, right)
-                  for left, right in pairs]  # fmt: skip
+        turned = [(right, left) if not declared and _is_key(rows, left) and not _is_key(rows, right) else (left, right)
+                  for left, right, declared in pairs]  # fmt: skip
         overlaps = [rows.overlap(*pair) for pair in turned]
         numbers = np.array([(o.dependent, o.referenced, o.common) for o in overlaps], np.int64).reshape(-1, 3)
         nothing = np.zeros(len(pairs), np.int64)
+        evidence = [DECLARED if declared else DECIDED for *_, declared in pairs]
         return ForeignKeyTable(
             running_sum(np.array([len(one) for one, _ in turned], np.int64)),
             np.array([column for one, _ in turned for column in one], np.int64),
             np.array([column for _, other in turned for column in other], np.int64),
             numbers[:, 0], numbers[:, 1], numbers[:, 2],
-            np.full(len(pairs), CERTAIN), nothing + DECIDED, nothing, nothing,
+            np.full(len(pairs), CERTAIN), np.array(evidence, np.int64), nothing, nothing,
         )  # fmt: skip
 
     def when(self, tables: tuple[Array, Array], names: tuple[Array, Array], score: Array) -> pa.Array:

@@ -39,8 +39,8 @@ _BEATEN = 0.5  # log-odds by which another target is ahead
 _AT_ONCE = 1 << 16  # rows in a batch
 
 # Evidence for a foreign key, as bits.
-SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN, DECIDED, PREVIOUS, ROLE = (
-    1 << bit for bit in range(11)
+SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN, DECIDED, PREVIOUS, ROLE, DECLARED = (
+    1 << bit for bit in range(12)
 )
 
 
@@ -165,7 +165,7 @@ def composite_table(columns: LakeColumns, found: Sequence[CompositeForeignKey]) 
 class ForeignKeys(ArrowAnswer):
     """For each column, and for columns together, the few that they may refer to, best first."""
 
-    schema = DEPENDENCY_SCHEMA.append(pa.field("reasons", pa.list_(pa.string())))
+    schema = pa.schema([*DEPENDENCY_SCHEMA, ("declared", pa.bool_()), ("reasons", pa.list_(pa.string()))])
     rows_are = "likely foreign keys"
 
     def __init__(
@@ -204,14 +204,15 @@ class ForeignKeys(ArrowAnswer):
                     pa.array(part.common / np.maximum(1, part.theirs)),
                     pa.array(part.score),
                     pa.array([self.when(part, place) for place in range(len(part))], pa.string()),
+                    pa.array(part.evidence & DECLARED > 0),
                     pa.array([self._reasons(part, place) for place in range(len(part))], pa.list_(pa.string())),
                 ],
                 schema=self.schema,
             )
 
     def _decision(self, part: ForeignKeyTable, place: int) -> Decision | None:
-        """The decision to accept one of them."""
-        if not part.evidence[place] & DECIDED:
+        """The decision to accept one of them, by a person or a database."""
+        if not part.evidence[place] & (DECIDED | DECLARED):
             return None
         span = slice(part.offsets[place], part.offsets[place + 1])
         return self._accepts(part.dependent[span].tolist(), part.referenced[span].tolist())
@@ -219,10 +220,13 @@ class ForeignKeys(ArrowAnswer):
     def when(self, part: ForeignKeyTable, place: int) -> str | None:
         """When a person accepted one of them; None for the others."""
         decision = self._decision(part, place)
-        return decision.decided if decision else None
+        return decision.when if decision else None
 
     def _reasons(self, part: ForeignKeyTable, place: int) -> list[str]:
-        """What speaks for and against one of them; where a person decided, nothing else matters."""
+        """What speaks for and against one of them; where a person or a database decided, nothing else matters.
+
+        What the data says against a declared key is said all the same.
+        """
         span = slice(part.offsets[place], part.offsets[place + 1])
         one, other = int(part.dependent[span][0]), int(part.referenced[span][0])
         theirs = ", ".join(self.columns.names[column].as_py() for column in part.referenced[span].tolist())
@@ -234,6 +238,8 @@ class ForeignKeys(ArrowAnswer):
             contained = f"its one {noun} occurs"
         contained += f" among its {int(part.theirs[place]):,}"
         decision = self._decision(part, place)
+        if decision and decision.declared:
+            return [decision.sentence, contained, *self._contradictions(part, place)]
         if decision:
             return [decision.sentence, contained]
         reasons = [contained, self._of_names(evidence, one, other, theirs)]
@@ -261,6 +267,15 @@ class ForeignKeys(ArrowAnswer):
         if evidence & BEATEN:
             reasons.append("but by values and names alone, another fits better")
         return reasons
+
+    def _contradictions(self, part: ForeignKeyTable, place: int) -> Iterator[str]:
+        """What the data says against a declared key."""
+        span = slice(part.offsets[place], part.offsets[place + 1])
+        lost, other = int(part.mine[place] - part.common[place]), int(part.referenced[span][0])
+        if lost:
+            yield f"but {lost:,} of {int(part.mine[place]):,} refer to nothing"
+        if span.stop - span.start == 1 and not self.columns.unique[other] and self.columns.distinct[other]:
+            yield "but the values that it refers to repeat"
 
     def _of_names(self, evidence: int, one: int, other: int, theirs: str) -> str:
         name = self.columns.names[one].as_py()

@@ -18,7 +18,7 @@ from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.lake.members import OpenedContainers
-from dovetail.lake.schemes import source_class
+from dovetail.lake.schemes import source_class, split_table
 from dovetail.lake.table_folders import data_files, is_folder_table
 
 _LOCAL, _REMOTE = OpenedContainers(LocalFiles()), OpenedContainers(ObjectFiles())
@@ -73,6 +73,13 @@ def first_file(path: str) -> str:
         return next((file.path for file in data_files(path)), path)
     member = _member(path)
     return path if member is None else member.path
+
+
+def sibling(file: TableFile, name: str) -> str:
+    """The id of another table of the database that holds this one, by its name there."""
+    member = _member(file.path)
+    own = split_table(file.path)[1] if member is None else member.name
+    return file.table.removesuffix(own) + name
 
 
 def _member(path: str) -> MemberAddress | None:
