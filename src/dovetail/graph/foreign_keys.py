@@ -22,6 +22,7 @@ from dovetail.graph.reference_candidates import BestTargets, reference_candidate
 from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import Scorer, decide_together
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import stem_of
 
 FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
 """Foreign keys are mostly whole numbers, often refer to few of many, and have some errors in real data."""
@@ -280,7 +281,7 @@ class ForeignKeys(ArrowAnswer):
     def _of_names(self, evidence: int, one: int, other: int, theirs: str) -> str:
         name = self.columns.names[one].as_py()
         table = self.columns.table_names[int(self.columns.table_of[other])].as_py()
-        stem = table.rpartition("/")[2].rpartition(".")[0] or table
+        stem = stem_of(table)
         if evidence & SAME_NAME:
             generic = all(word in KEY_WORDS for word in words(theirs))
             return f"named after {stem}" if generic else f"named after {theirs} or its table"

@@ -38,7 +38,7 @@ class Scorer:
             columns.distinct_names.to_pylist(), columns.name_of, columns.table_names.to_pylist(), columns.table_of,
             columns.alive,
         )  # fmt: skip
-        self.references = References(side, names, columns.keys)
+        self.references = References(side, names, columns.keys, (columns.declares_primary, columns.primary))
 
     @cached_property
     def _log_odds(self) -> LogOdds:
