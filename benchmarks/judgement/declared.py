@@ -1,19 +1,16 @@
 """Measures what keys that a database declares help to find those that it does not.
 
-    python benchmarks/judgement/declared.py DATABASES --work FOLDER [--seeds 5]
+    python benchmarks/judgement/declared.py DATABASES --work FOLDER [--seeds 3]
 
-DATABASES are those of fit_keys.py, whose `truth.json` also lists `primary_keys` and `unique_keys` by table. Each becomes
-an SQLite file with all of its keys declared, and all files are indexed. Then the keys of half of the tables of each
+DATABASES are those of fit_keys.py, whose `truth.json` also lists `primary_keys` by table. Each becomes an SQLite file
+with its primary and foreign keys declared, and all files are indexed. Then the keys of half of the tables of each
 database are hidden, those that are drawn and then the others, and the foreign keys of the hidden tables are looked for:
+with all keys hidden, and with those of the other tables. Every database is a lake of its own.
 
-    nothing          with all keys of the database hidden
-    primary keys     with the primary keys of the other tables
-    all keys         with their primary and foreign keys
-
-Databases are dealt into folds, and each is judged by models that were fitted on the others, by CSV files and without any
-declared key. Recall: of the hidden foreign keys, how many are found with a probability of at least a half. Precision: of
-what is found from hidden tables, how much is declared. F1 at N: of the N likeliest, N the number of hidden keys.
-Each is a mean over databases, and over draws. Every database is a lake of its own; then all are one lake.
+Databases are dealt into folds, and each is judged by models that were fitted on the others, by CSV files and without
+any declared key. Recall: of the hidden foreign keys, how many are found with a probability of at least a half.
+Precision: of what is found from hidden tables, how much is declared. F1 at N: of the N likeliest, N the number of
+hidden keys, how many are declared. Each is a mean over databases and draws.
 """
 
 from __future__ import annotations
@@ -24,7 +21,6 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +39,7 @@ from dovetail.lake.declared import NO_KEYS
 Found = tuple[str, frozenset[tuple[str, str]], str]
 """A table, its columns with those that they refer to, and the table of these."""
 
-KNOWN = ("nothing", "primary keys", "all keys")
+NOTHING, OTHERS = KNOWN = ("nothing", "the other tables' keys")
 
 
 class Score(NamedTuple):
@@ -111,13 +107,11 @@ class Databases:
             for number, name in enumerate(segment.names)
         }
 
-    def columns(self, shown: set[str], foreign: bool) -> LakeColumns:
+    def columns(self, shown: set[str]) -> LakeColumns:
         """Their columns, with the keys of some tables alone."""
         for segment, declared in zip(self.segments, self._all, strict=True):
             segment.catalog.declared = {
-                number: keys if foreign else replace(keys, foreign=())
-                for number, keys in declared.items()
-                if segment.names[number] in shown
+                number: keys for number, keys in declared.items() if segment.names[number] in shown
             }
         return LakeColumns(self.segments)
 
@@ -179,13 +173,12 @@ def use_models(inclusion: Weights, reference: Weights) -> None:
 
 def measure(databases: Databases, models: dict[str, tuple[Weights, Weights]], seeds: int) -> None:
     """Each database as a lake of its own."""
-    print(f"{'known of the other tables':26}" + "".join(f"{name:>11}" for name in Score._fields))
+    print(f"{'known':26}" + "".join(f"{name:>11}" for name in Score._fields))
     total: dict[str, list[Score]] = {known: [] for known in KNOWN}
     for seed in range(seeds):
         for hidden in halves(databases.tables, seed):
             for known in KNOWN:
-                shown = set() if known == KNOWN[0] else set(databases.tables) - hidden
-                columns = databases.columns(shown, known == KNOWN[2])
+                columns = databases.columns(set(databases.tables) - hidden if known == OTHERS else set())
                 homes = np.array([database_of(table) for table in columns.table_names.to_pylist()])[columns.table_of]
                 alive = columns.alive
                 for name, chosen in models.items():

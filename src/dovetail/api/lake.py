@@ -490,9 +490,11 @@ class Lake:
         The options are those of `foreign_keys`.
         """
         from dovetail.graph.candidate_keys import CandidateKeys, with_foreign_keys
+        from dovetail.graph.candidate_keys import with_declared as with_declared_keys
 
         kept = self._keys(progress, spark_request(spark, master, conf))
         found, decided = kept.candidates, self._decided_columns
+        found = with_declared_keys(self._columns, found)
         if decided:
             found = with_foreign_keys(self._columns, found, decided.judge_keys(kept.foreign_keys))
         return CandidateKeys(self._columns, found, tables)

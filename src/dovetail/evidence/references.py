@@ -104,20 +104,22 @@ class LogOdds(NamedTuple):
 def _table_keys(
     side: Side, names: ColumnNames, words: ColumnWords, could_be_key: Array, declared: tuple[Array, Array] | None
 ) -> _TableKeys:
-    """A declared primary key is what names and positions only suggest."""
+    """By names and positions; where a database declares a primary key, nothing has to be guessed."""
     numbered = (side.low >= 0) & (side.low <= 1) & (side.distinct >= _DENSE * (side.high - side.low + 1))
     row_number = numbered & words.is_row
     own_name = (words.is_generic & words.is_id) | (words.named_after_table > _OWN_NAME)
     primary = _first_of_tables(names.table_of, could_be_key & ~row_number, ~(own_name & words.is_id))
-    if declared is not None:
-        primary = np.where(declared[0], declared[1] & could_be_key, primary)
     held, keys_of_name = (
         np.bincount(names.name_of[chosen], minlength=len(names.distinct))[names.name_of]
         for chosen in (names.counts, could_be_key & names.counts)
     )
     owned = could_be_key / np.maximum(keys_of_name, 1)
     known = primary | (~words.is_generic & (owned == 1) & (held > _NAMESAKES))
-    return _TableKeys(numbered, row_number, primary, primary & own_name, known, owned)
+    own = primary & own_name
+    if declared is not None:
+        has_key, is_key = declared[0], declared[1] & could_be_key
+        primary, own, known = (np.where(has_key, is_key, guessed) for guessed in (primary, own, known))
+    return _TableKeys(numbered, row_number, primary, own, known, owned)
 
 
 def _here_features(side: Side, words: ColumnWords, keys: _TableKeys) -> Array:

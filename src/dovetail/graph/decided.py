@@ -19,6 +19,7 @@ from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import holder_of
 
 _Pairs = frozenset[tuple[int, int]]
 CERTAIN = 1.0
@@ -35,7 +36,7 @@ class DecidedColumns:
         self._accepted: list[tuple[Columns, Columns, bool]] = []  # as they were written, and whether a database did
         self._turned: set[_Pairs] = set()  # declared keys from the other side, which refers to nothing
         decisions = tuple(decisions)
-        numbers = _column_numbers(columns, {name for d in decisions for name in (d.left_table, d.right_table)})
+        numbers = columns.numbers_of({name for d in decisions for name in (d.left_table, d.right_table)})
         for decision in decisions:
             left = _known(numbers.get(decision.left_table, {}), decision.left_columns)
             right = _known(numbers.get(decision.right_table, {}), decision.right_columns)
@@ -97,12 +98,31 @@ class DecidedColumns:
                 score[place] = CERTAIN
                 evidence[place] |= DECLARED if decision.declared else DECIDED
                 seen |= {frozenset(zip(one, other, strict=True)), frozenset(zip(other, one, strict=True))}
+        kept &= ~self._has_declared_target(found) | (evidence & (DECIDED | DECLARED) > 0)
         judged = replace(found, score=score, evidence=evidence).take(np.flatnonzero(kept))
         missing = [each for each in self._accepted if frozenset(zip(*each[:2], strict=True)) not in seen]
         judged = ForeignKeyTable.join([judged, self._keys_of(missing)])
         authors = (judged.evidence & DECIDED > 0, judged.evidence & DECLARED > 0)
         order = np.lexsort((np.arange(len(judged)), ~authors[1], ~authors[0]))
         return judged.take(order)
+
+    def _has_declared_target(self, found: ForeignKeyTable) -> Array:
+        """Whether the database of the columns declares what they refer to, and these refer to something else there.
+
+        Of 773 columns with a declared target in the databases of `benchmarks/judgement/declared.py`, one has two.
+        """
+        declared = {frozenset(one) for one, _, by_database in self._accepted if by_database}
+        dependent = np.array(sorted(column for one in declared for column in one), np.int64)
+        mentioned = running_sum(np.isin(found.dependent, dependent))[found.offsets]
+        has = np.zeros(len(found), bool)
+        for place in np.flatnonzero(np.diff(mentioned)).tolist():
+            span = slice(found.offsets[place], found.offsets[place + 1])
+            holders = (self._holder(int(side[span][0])) for side in (found.dependent, found.referenced))
+            has[place] = frozenset(found.dependent[span].tolist()) in declared and next(holders) == next(holders)
+        return has
+
+    def _holder(self, column: int) -> str:
+        return holder_of(self._columns.table_names[int(self._columns.table_of[column])].as_py())
 
     def _keys_of(self, pairs: list[tuple[Columns, Columns, bool]]) -> ForeignKeyTable:
         """Accepted pairs as foreign keys; of those that a person accepted, the side that identifies its rows is the one
@@ -149,17 +169,6 @@ class DecidedColumns:
         """A number for each pair of columns."""
         code: Array = dependent.astype(np.int64) * len(self._columns) + referenced
         return code
-
-
-def _column_numbers(columns: LakeColumns, tables: set[str]) -> dict[str, dict[str, int]]:
-    """Of live tables with these names, the columns by name."""
-    found: dict[str, dict[str, int]] = {}
-    for table, name in enumerate(columns.table_names.to_pylist()) if tables else ():
-        if name in tables:
-            first, last = np.searchsorted(columns.table_of, [table, table + 1]).tolist()
-            if last > first and columns.alive[first]:
-                found[name] = {own: first + place for place, own in enumerate(columns.names[first:last].to_pylist())}
-    return found
 
 
 def _known(numbers: dict[str, int], names: Sequence[str]) -> Columns:

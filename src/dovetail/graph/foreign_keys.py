@@ -247,7 +247,7 @@ class ForeignKeys(ArrowAnswer):
         if several:
             reasons.append(f"{theirs} together are the first key of several columns of its table")
         else:
-            reasons.append(_of_key(evidence, bool(self.columns.leading[other]), theirs))
+            reasons.append(self._of_key(evidence, other, theirs))
         if evidence & FEW:
             reasons.append("but so few values prove little")
         elif evidence & BY_CHANCE:
@@ -291,10 +291,11 @@ class ForeignKeys(ArrowAnswer):
             return f"{name} sounds like one of the people in {stem}"
         return "the names are similar" if evidence & SIMILAR_NAME else "the names have little in common"
 
-
-def _of_key(evidence: int, leading: bool, theirs: str) -> str:
-    if leading:
-        return f"{theirs} is the first key of its table"
-    if evidence & KNOWN_KEY:
-        return f"{theirs} repeats no value, and by its name it is the key"
-    return f"{theirs} is not the first key of its table"
+    def _of_key(self, evidence: int, other: int, theirs: str) -> str:
+        if self.columns.primary[other]:
+            return f"{theirs} is declared as the primary key of its table"
+        if self.columns.leading[other]:
+            return f"{theirs} is the first key of its table"
+        if evidence & KNOWN_KEY:
+            return f"{theirs} repeats no value, and by its name it is the key"
+        return f"{theirs} is not the first key of its table"

@@ -5,7 +5,7 @@ Numbers follow the segments. `rank` orders columns by table and position, whatev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -158,6 +158,27 @@ class LakeColumns:
         """
         could: Array = self.unique & (self.nulls * _ROWS_PER_NULL <= self.rows)
         return could
+
+    def numbers_of(self, tables: set[str]) -> dict[str, dict[str, int]]:
+        """Of live tables with these names, the numbers of their columns by name."""
+        found: dict[str, dict[str, int]] = {}
+        for table, name in enumerate(self.table_names.to_pylist()) if tables else ():
+            if name in tables:
+                first, last = np.searchsorted(self.table_of, [table, table + 1]).tolist()
+                if last > first and self.alive[first]:
+                    own = self.names[first:last].to_pylist()
+                    found[name] = {column: first + place for place, column in enumerate(own)}
+        return found
+
+    def declared_keys(self) -> Iterator[tuple[tuple[int, ...], bool]]:
+        """The keys that databases declare for live tables, and whether each is the primary one."""
+        for first, segment in zip(self.offsets[:-1].tolist(), self.segments, strict=True):
+            for number, keys in segment.catalog.declared.items():
+                place = segment.catalog.column_range(number)
+                names = segment.catalog.columns["column"].slice(place.start, len(place)).to_pylist()
+                for key in (keys.primary, *keys.unique) if segment.alive[number] else ():
+                    if key:
+                        yield tuple(first + place.start + names.index(name) for name in key), key == keys.primary
 
     def of_tables(self, pattern: str | None) -> Array:
         """Whether each column belongs to a live table whose name matches the glob."""

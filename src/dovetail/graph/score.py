@@ -16,7 +16,7 @@ from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, sh
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 
-SCORES_VERSION = 3
+SCORES_VERSION = 4
 """Part of the name of kept answers: raise it with every change that alters a score, a candidate or their order."""
 
 DIGITS = 4  # of a score: it is compared as it is shown, whatever the rounding errors of its sum

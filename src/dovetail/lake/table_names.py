@@ -34,6 +34,11 @@ def folders_of(table: str) -> list[str]:
     return [*parts[:-1], *schemas]
 
 
+def holder_of(table: str) -> str:
+    """The database, the file of several tables or the folder that holds a table."""
+    return table.rpartition(SEPARATOR if SEPARATOR in table else "/")[0]
+
+
 def _is_file(name: str) -> bool:
     suffix = split_suffix(name)[1]
     return suffix in FORMAT_BY_SUFFIX or suffix in COMPRESSION_BY_SUFFIX or is_container(name)
