@@ -47,7 +47,7 @@ class Watch:
         """Seconds of the part, texts, and seconds of the whole update."""
         self.seconds, self.texts = 0.0, 0
         begun = time.process_time()
-        index_lake(Request(str(lake), index, allow_drop=True))
+        index_lake(Request((str(lake),), index, allow_drop=True))
         return self.seconds, self.texts, time.process_time() - begun
 
 

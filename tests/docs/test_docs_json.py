@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,19 @@ def unions(folder: Path) -> list[Path]:
     return [folder / "first.csv", lake / "second.csv"]
 
 
+def database(folder: Path) -> Path:
+    """The index of a database that declares keys, of some columns."""
+    lake = folder / "shop"
+    lake.mkdir()
+    with closing(sqlite3.connect(lake / "shop.sqlite")) as connection:
+        connection.executescript(
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, mail TEXT UNIQUE, after INTEGER REFERENCES orders, x TEXT);"
+            "INSERT INTO orders VALUES (1, 'a', NULL, 'x'), (2, 'b', 1, 'x')"
+        )
+    dovetail("index", lake, "--to", folder / "shop.idx", "--json")
+    return folder / "shop.idx"
+
+
 def after_a_transformation(folder: Path) -> Any:
     folder.mkdir()
     name, _ = two_files(folder)
@@ -178,7 +193,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             ).json,
             "dovetail info": dovetail("info", folder / "new", "--json").json,
             "dovetail tables": dovetail("tables", index, "--json").json,
-            "dovetail columns": dovetail("columns", index, "geo/us-states.csv", "--json").json,
+            "dovetail columns": dovetail("columns", database(folder), "shop.sqlite::orders", "--json").json,
             "dovetail find": dovetail("find", index, "us", "--json").json,
             "dovetail find --column": dovetail("find", index, "--column", "*a*", "--json").json,
             "dovetail verify": dovetail("verify", index, "--json").json,

@@ -10,6 +10,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError
+from dovetail.lake.declared import DeclaredKeys, DeclaredReference
 from dovetail.lake.layout import Part
 from dovetail.lake.listing import Root
 from dovetail.lake.reader import detect_layout, read, split
@@ -30,6 +31,11 @@ TABLES = """
     CREATE TABLE shop.parts_eu PARTITION OF shop.parts FOR VALUES IN ('eu');
     INSERT INTO shop.parts SELECT i, 'eu' FROM generate_series(1, 50) i;
     CREATE TABLE empty (x int);
+    CREATE SCHEMA keys;
+    CREATE TABLE keys.lines (doc int, line int, mail text UNIQUE, PRIMARY KEY (line, doc));
+    CREATE TABLE keys.notes (l int, d int, customer int REFERENCES shop.customers,
+                             FOREIGN KEY (l, d) REFERENCES keys.lines);
+    INSERT INTO keys.notes (customer) SELECT i FROM generate_series(1, 300) i;
     CREATE ROLE reader LOGIN PASSWORD 'not-to-be-seen';
     GRANT USAGE ON SCHEMA shop TO reader;
     GRANT SELECT ON shop.customers TO reader;
@@ -62,7 +68,9 @@ def rows_of(address: str, parts: list[Part] | None = None) -> list[dict[str, str
 @pytest.mark.full
 def test_what_is_listed(database):
     found = list_lake([Root.of(database)])
-    assert list(found) == ["public.empty", 'public.odd " name', "shop.customers", "shop.parts", "shop.recent"]
+    assert list(found) == [
+        "keys.lines", "keys.notes", "public.empty", 'public.odd " name', "shop.customers", "shop.parts", "shop.recent",
+    ]  # fmt: skip
     (one,) = list_lake([Root.of(f"{database}::shop.recent")])
     assert one == "shop.recent"
     mine = database.replace("dovetail@", "reader@")
@@ -107,10 +115,33 @@ def test_an_index_of_a_database(database, tmp_path):
         assert joined.rows == 500
         assert b"not-to-be-seen" not in b"".join(path.read_bytes() for path in to.rglob("*") if path.is_file())
         again = dovetail.index(database, to)
-        assert (again.changed, again.unchanged) == (0, 6)
+        assert (again.changed, again.unchanged) == (0, 8)
         execute(database, "UPDATE shop.customers SET name = 'x' WHERE id = 1")
         again = dovetail.index(database, to)
-        assert (again.changed, again.unchanged) == (3, 3), "the table, the view of it, and what has no rows of its own"
+        assert (again.changed, again.unchanged) == (3, 5), "the table, the view of it, and what has no rows of its own"
+
+
+@pytest.mark.full
+def test_declared_keys(database, tmp_path):
+    def keys(name):
+        return detect_layout(source_of(database).open(f"{database}::{name}")).declared
+
+    assert keys("keys.lines") == DeclaredKeys(("line", "doc"), (("mail",),))
+    assert keys("keys.notes").foreign == (
+        DeclaredReference(("customer",), "shop.customers", ("id",)),
+        DeclaredReference(("l", "d"), "keys.lines", ("line", "doc")),
+    )
+    lake, to = tmp_path / "lake", tmp_path / "idx"
+    lake.mkdir()
+    (lake / "a.csv").write_text("id,x\n1,2\n")
+    with without_spark(megabyte=1):
+        dovetail.index([lake, database], to, settings={"segment_mb": 10_000_000, "slice_mb": 8192})
+        joined = dovetail.open(to).join("postgres//keys.notes", "postgres//shop.customers")
+        assert (joined.rows, joined.declared, joined.columns) == (300, True, (("customer",), ("id",)))
+        assert dovetail.index([lake, database], to).unchanged == 8
+        execute(database, "ALTER TABLE keys.lines ADD UNIQUE (doc)")
+        assert dovetail.index([lake, database], to).changed == 1, "what is declared is part of a table"
+        assert dovetail.open(to).table("postgres//keys.lines").declared.unique == (("doc",), ("mail",))
 
 
 @pytest.mark.full

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,7 @@ class WorkerDied(BaseException):
     """Raised by a test inside a task: as if the task had ended its worker."""
 
 
-def index(lake: Path, to: str | Path, **options: Any) -> Report:
+def index(lake: Path | Sequence[Path | str], to: str | Path, **options: Any) -> Report:
     """Index with the smallest settings, whatever gets lost."""
-    return index_lake(Request(str(lake), to, **{"settings": SMALLEST, "allow_drop": True} | options))
+    lakes = lake if isinstance(lake, Sequence) and not isinstance(lake, str) else [lake]
+    return index_lake(Request(tuple(map(str, lakes)), to, **{"settings": SMALLEST, "allow_drop": True} | options))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def index(
-    lake: str | Path | None = None,
+    lake: str | Path | Sequence[str | Path] | None = None,
     to: str | Path | None = None,
     *,
     dataframes: Mapping[str, DataFrame] | None = None,
@@ -34,8 +34,8 @@ def index(
     keep_hours: float | None = None,
     memory: str | None = None,
 ) -> Report:
-    """Index the tables of `lake` (a folder, a glob, a file or an address such as `s3://bucket/folder`) into the index
-    `to` (a folder or an address), or bring that index up to date.
+    """Index the tables of `lake` (a folder, a glob, a file or an address such as `s3://bucket/folder`, or a list of
+    these) into the index `to` (a folder or an address), or bring that index up to date.
 
     Without `lake`, `tables` are those of Spark's catalogs (`["sales.*", "crm.customers"]`), or `dataframes` has Spark
     DataFrames by the names that they are to have.
@@ -60,13 +60,15 @@ def index(
         raise InputError("`to` is missing: the folder or the address of the index.")
     if sum((lake is not None, dataframes is not None, lake is None and tables is not None)) != 1:
         raise InputError("Give one of `lake`, `dataframes`, or `tables` of Spark's catalogs.")
+    if lake is not None and not isinstance(lake, str | Path) and not lake:
+        raise InputError("`lake` is an empty list: name at least one place.")
     if lake is None:
         lake = CATALOG if dataframes is None else DATAFRAMES
     limit = None if memory is None else parse_size(memory)
     chosen, session = within_memory(limit, Settings.of(settings or {}), SparkRequest(spark, master, conf or {}))
     return index_lake(
         Request(
-            source=str(lake),
+            sources=(str(lake),) if isinstance(lake, str | Path) else tuple(map(str, lake)),
             to=to,
             add=add,
             allow_drop=allow_drop,

@@ -20,8 +20,16 @@ from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot, newest_generation, open_snapshot
 from dovetail.api.decisions import decide, forget, listed
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
-from dovetail.catalog.decisions import Decision, Decisions, column_decisions, decisions_digest, read_decisions
+from dovetail.catalog.decisions import (
+    Decision,
+    Decisions,
+    column_decisions,
+    decisions_digest,
+    read_decisions,
+    with_declared,
+)
 from dovetail.errors import InputError
+from dovetail.indexes.declared import declared_joins
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
@@ -100,8 +108,9 @@ class Lake:
         """A table of the lake by its id, with its columns and their profiles."""
         segment, number = find_table(self.segments, name, "The index has no table")
         columns = segment.catalog.columns_of(number)
-        rows = Rows(Column(name, column) for column in columns)
-        return Table(segment.catalog.table(number), rows, partial(lake_table, segment, number))
+        record = segment.catalog.table(number)
+        rows = Rows(Column(name, column, record.declared.of_column(column.column)) for column in columns)
+        return Table(record, rows, partial(lake_table, segment, number))
 
     def search(
         self,
@@ -354,8 +363,18 @@ class Lake:
 
     @property
     def _decided(self) -> Decisions:
-        """What was decided so far: read for each question, so that a decision counts at once."""
-        return Decisions(read_decisions(self._snapshot.store))
+        """What databases declare, and what was decided so far: read for each question, so that it counts at once."""
+        people = read_decisions(self._snapshot.store)
+        return Decisions(with_declared(self._declared_joins, people)) if people else self._declared
+
+    @cached_property
+    def _declared_joins(self) -> tuple[Decision, ...]:
+        """The foreign keys that databases declare."""
+        return declared_joins(self.segments)
+
+    @cached_property
+    def _declared(self) -> Decisions:
+        return Decisions(self._declared_joins)
 
     def map(self, values: Any, to: Any, *, column: str | None = None) -> ValueMapping:
         """The value that belongs to each of `values`, by what tables of the lake have in one row.
@@ -471,9 +490,11 @@ class Lake:
         The options are those of `foreign_keys`.
         """
         from dovetail.graph.candidate_keys import CandidateKeys, with_foreign_keys
+        from dovetail.graph.candidate_keys import with_declared as with_declared_keys
 
         kept = self._keys(progress, spark_request(spark, master, conf))
         found, decided = kept.candidates, self._decided_columns
+        found = with_declared_keys(self._columns, found)
         if decided:
             found = with_foreign_keys(self._columns, found, decided.judge_keys(kept.foreign_keys))
         return CandidateKeys(self._columns, found, tables)
@@ -535,7 +556,8 @@ class Lake:
     def _decided_columns(self) -> DecidedColumns:
         from dovetail.graph.decided import DecidedColumns
 
-        return DecidedColumns(self._columns, column_decisions(self._snapshot.store))
+        people = column_decisions(self._snapshot.store)
+        return DecidedColumns(self._columns, with_declared(self._declared_joins, people))
 
     def _keys(self, progress: Progress | None, spark: SparkRequest | None) -> LakeKeys:
         from dovetail.graph.lake_keys import lake_keys

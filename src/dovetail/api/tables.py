@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.errors import UnknownName, unknown
+from dovetail.lake.declared import NO_KEYS, DeclaredKeys
 from dovetail.results import Rows
 from dovetail.tables.frames import typed
 from dovetail.tables.input_table import InputTable
@@ -27,6 +28,7 @@ class Column:
 
     table: str
     record: ColumnRecord
+    declared: DeclaredKeys = NO_KEYS  # those keys of the database that the column is part of
 
     def __repr__(self) -> str:
         return f"<Column {self.name} of {self.table}: {self.type}, {self.distinct:,} distinct, {self.nulls:,} nulls>"
@@ -79,6 +81,7 @@ class Column:
             "number_share": round(record.number_share, 6),
             "top": [{"value": value, "rows": rows} for value, rows in record.top],
             "sample": list(record.sample),
+            "declared": self.declared.to_dict() if self.declared else None,
         }
 
 
@@ -107,6 +110,11 @@ class Table:
     @property
     def error(self) -> str:
         return self.record.error
+
+    @property
+    def declared(self) -> DeclaredKeys:
+        """The keys that the database declares for the table."""
+        return self.record.declared
 
     def column(self, name: str) -> Column:
         """A column by its name."""

@@ -25,6 +25,9 @@ JOINS, NEVER = VERDICTS = ("joins", "never")
 FILE = "decisions.json"
 VERSION = 1
 
+DECLARED = "declared in the database"
+_OTHER = {"": "", "left": "right", "right": "left"}
+
 ColumnNames = Sequence[str]
 _Pairs = frozenset[tuple[str, str]]
 
@@ -42,6 +45,7 @@ class Decision:
     decided: str = ""  # when: UTC, ISO 8601
     values: tuple[str, ...] = ()  # a value of the left column and one of the right; none: it is about the columns
     missing: tuple[str, ...] = field(default=(), compare=False)  # tables and columns that the index does not have
+    referring: str = ""  # `left` or `right`: a database declares that this side refers to the other; nobody decided it
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
@@ -58,7 +62,7 @@ class Decision:
         """The same decision from the other side."""
         return replace(
             self, left_table=self.right_table, left_columns=self.right_columns, right_table=self.left_table,
-            right_columns=self.left_columns, values=self.values[::-1],
+            right_columns=self.left_columns, values=self.values[::-1], referring=_OTHER[self.referring],
         )  # fmt: skip
 
     @property
@@ -78,8 +82,20 @@ class Decision:
         return " and ".join(f"{a} = {b}" for a, b in columns) + self._of_values
 
     @property
+    def declared(self) -> bool:
+        """Whether it is a foreign key that a database declares, not a person's word."""
+        return bool(self.referring)
+
+    @property
+    def when(self) -> str | None:
+        """When a person decided it; None for a declared key."""
+        return self.decided or None
+
+    @property
     def sentence(self) -> str:
-        """When it was decided, and why if a note says so."""
+        """When it was decided, and why if a note says so; or that a database declares it."""
+        if self.declared:
+            return DECLARED
         return f"decided by you on {self.decided[:10]}" + (f" ({self.note})" if self.note else "")
 
     def is_about(self, other: Decision) -> bool:
@@ -90,7 +106,7 @@ class Decision:
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored."""
-        left_out = {"missing"} if self.values else {"missing", "values"}
+        left_out = {"missing", "referring"} if self.values else {"missing", "referring", "values"}
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     @classmethod
@@ -99,8 +115,9 @@ class Decision:
         return cls(**body | names)
 
     def to_dict(self) -> dict[str, Any]:
-        names = {name: list(value) for name, value in vars(self).items() if isinstance(value, tuple)}
-        return {**vars(self), "note": self.note or None, **names, "values": list(self.values) or None}
+        fields = {name: value for name, value in vars(self).items() if name != "referring"}
+        names = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}
+        return {**fields, "note": self.note or None, **names, "values": list(self.values) or None}
 
 
 class TableDecisions:
@@ -181,6 +198,14 @@ class Decisions:
         if names is None or names == (left, right):
             return found
         return self.of(names[0]).get(names[1], NO_DECISIONS).values_alone()
+
+
+def with_declared(declared: Iterable[Decision], decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Declared keys, and what people decided: their word about the same columns is the last."""
+    kept = tuple(decisions)
+    about = {(side.left_table, side.right_table, side.pairs)
+             for each in kept if not each.values for side in (each, each.turned)}  # fmt: skip
+    return (*(each for each in declared if (each.left_table, each.right_table, each.pairs) not in about), *kept)
 
 
 def read_decisions(index: Address) -> tuple[Decision, ...]:

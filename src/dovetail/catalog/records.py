@@ -15,10 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail.lake.declared import NO_KEYS, DeclaredKeys
 from dovetail.normalise import ColumnType
 
 NAME = "catalog"
 VERSION = 2
+_DECLARED = "declared"  # an array that only segments with declared keys have
 _BATCH = 1024  # columns whose examples are compressed together
 
 
@@ -35,6 +37,7 @@ class TableRecord:
     layout: str = ""  # JSON: format, encoding, dialect; what a later read of the same file needs
     ragged_rows: int = 0  # with fewer or more cells than columns: filled up with nulls, or cut
     unclosed_quotes: int = 0  # rows whose quotes did not close and were taken as plain characters
+    declared: DeclaredKeys = NO_KEYS  # by the database that holds the table
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ class CatalogWriter:
     def __init__(self) -> None:
         self._tables: list[dict[str, Any]] = []
         self._columns: list[dict[str, Any]] = []
+        self._declared: dict[int, dict[str, Any]] = {}
 
     @property
     def columns(self) -> int:
@@ -130,6 +134,8 @@ class CatalogWriter:
             values["type"] = _type_text(column.type)
             values["top"] = [{"value": value, "rows": rows} for value, rows in column.top]
             self._columns.append(values)
+        if record.declared:
+            self._declared[len(self._tables)] = record.declared.to_json()
         self._tables.append(row)
 
     def write(self, pack: PackWriter, distinct: Any) -> None:
@@ -138,6 +144,8 @@ class CatalogWriter:
         pack.add("tables", _to_bytes(self._tables, _TABLES))
         pack.add("columns", _to_bytes(self._columns, _COLUMNS))
         pack.add("examples", _to_bytes(self._columns, _EXAMPLES, "zstd", _BATCH))
+        if self._declared:
+            pack.add(_DECLARED, np.frombuffer(json.dumps(self._declared).encode(), np.uint8))
 
     def counts(self) -> dict[str, int]:
         return {
@@ -156,11 +164,14 @@ class CatalogReader:
         self.tables = _file(pack["tables"]).read_all()
         self.columns = _file(pack["columns"]).read_all()
         self._examples = functools.lru_cache(4)(_file(pack["examples"]).get_batch)
+        written = json.loads(pack[_DECLARED].tobytes()) if _DECLARED in pack.names() else {}
+        self.declared = {int(number): DeclaredKeys.from_json(keys) for number, keys in written.items()}
+        """By table: segments of files, and those of former versions, have none."""
 
     def table(self, number: int) -> TableRecord:
         row = self.tables.slice(number, 1).to_pylist()[0]
         del row["first_column"], row["columns"]
-        return TableRecord(**row)
+        return TableRecord(**row, declared=self.declared.get(number, NO_KEYS))
 
     def column_range(self, number: int) -> range:
         """The numbers of a table's columns within the segment."""

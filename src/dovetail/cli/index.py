@@ -35,7 +35,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 
 
 @click.command("index", short_help="Index a lake, or bring its index up to date.")
-@click.argument("lake")
+@click.argument("lakes", metavar="LAKE...", nargs=-1, required=True)
 @click.option(
     "--to", "--index", "to", required=True, metavar="PATH", envvar=INDEX_VARIABLE,
     help=f"The folder of the index, or its address (s3://bucket/folder). Default: the environment variable "
@@ -73,7 +73,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @settings_option(*(setting.name for setting in SETTINGS))
 @json_option
 def index_command(
-    lake: str,
+    lakes: tuple[str, ...],
     to: str,
     tables: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -90,7 +90,7 @@ def index_command(
     choices: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Index the tables of LAKE (a folder, a glob or a file), or bring its index up to date.
+    """Index the tables of each LAKE (a folder, a glob, a file or an address), or bring their index up to date.
 
     Reads only what is new or changed, and drops what is gone. --tables, --exclude and --dialect are remembered
     from the last run unless given again. The index holds the lake's values in clear text.
@@ -98,6 +98,7 @@ def index_command(
     \b
     Example:
       dovetail index ./lake --to ./idx --exclude 'backup/*'
+      dovetail index s3://bucket/path postgresql://me@host/shop app.sqlite --to ./idx
     """
     from dovetail._spark.session import SparkRequest
     from dovetail.pipeline.budget import within_memory
@@ -105,18 +106,19 @@ def index_command(
 
     settings, spark = within_memory(memory_limit(), settings_of(choices), SparkRequest(None, master, conf_of(conf)))
     request = Request(
-        lake, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings,
+        lakes, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings,
         spark=spark, embedder=embedder, abbreviations=abbreviations,
         without=None if without is None else parts_of(without), keep_hours=keep_hours,
     )  # fmt: skip
-    with stops_in_order(), _ProgressBar(lake) as bar:
+    named = ", ".join(lakes)
+    with stops_in_order(), _ProgressBar(named) as bar:
         report = index_lake(request, bar.show)
     if as_json:
         print_json(report.to_dict())
     elif report.tables or report.skipped:
         _print_summary(report, to)
     else:
-        click.echo(f"No table was found in {lake}. Tables are files that end in {', '.join(FORMAT_BY_SUFFIX)}.")
+        click.echo(f"No table was found in {named}. Tables are files that end in {', '.join(FORMAT_BY_SUFFIX)}.")
     return 1 if not report.tables or (strict and report.skipped) else 0
 
 

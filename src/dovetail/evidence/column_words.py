@@ -10,6 +10,7 @@ import numpy as np
 from dovetail._types import Array
 from dovetail.evidence.vocabulary import Vocabulary, WordLists
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import stem_of
 
 _IN_GENERAL = 0.5  # how far a table of people in general has those that roles are named after; set by hand
 
@@ -28,7 +29,7 @@ class ColumnWords:
     """What the words of its name, and of its table's name, say about each column: an array for each question."""
 
     def __init__(self, names: ColumnNames) -> None:
-        stems = [name.rpartition("/")[2].rpartition(".")[0] or name for name in names.tables]
+        stems = list(map(stem_of, names.tables))
         chosen, name_of, table_of = names.counts, names.name_of, names.table_of
         vocabulary = Vocabulary(names.distinct, name_of[chosen], stems, table_of[chosen])
         heads, table_heads = _heads(vocabulary.names, vocabulary), _heads(vocabulary.tables, vocabulary)

@@ -25,6 +25,7 @@ from dovetail.evidence.name_kernels import (
     total_weights,
 )
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import stem_of
 
 _WORD = re.compile(r"ID(?![^\W\d_A-Z]?[A-Z])|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 KEY_WORDS = frozenset(
@@ -64,7 +65,7 @@ class Names:
 
     def __init__(self, distinct_names: pa.Array, name_of: Array, tables: Sequence[str], table_of: Array) -> None:
         """`name_of` and `table_of` are positions, one for each column."""
-        stems = pa.array([name.rpartition("/")[2].rpartition(".")[0] or name for name in tables], pa.string())
+        stems = pa.array(map(stem_of, tables), pa.string())
         names, of_tables = number_words((distinct_names, stems))
         paths = weighed_by_rarity(number_words((pa.array(list(tables), pa.string()),), lambda _: 1.0)[0])
         numbers = (names.totals[name_of], of_tables.totals[table_of], paths.totals[table_of], np.zeros(len(name_of)))

@@ -20,6 +20,7 @@ from dovetail.evidence.features import BOOLEAN, DATE, INTEGER, REAL, TEXT, Side,
 from dovetail.evidence.names import number_paths, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, measure_pairs, score_pairs
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import folders_of
 
 HERE_FEATURES = (
     "one_value", "two_values", "size_here", "repeats", "real_here", "date_here", "boolean_here", "row_number_here",
@@ -50,10 +51,15 @@ class _TableKeys(NamedTuple):
 class References:
     """Measures pairs of columns of which one may refer to the other."""
 
-    def __init__(self, side: Side, names: ColumnNames, could_be_key: Array) -> None:
-        """`side` has an entry for each column; `could_be_key` says which of them repeat no value."""
+    def __init__(
+        self, side: Side, names: ColumnNames, could_be_key: Array, declared: tuple[Array, Array] | None = None
+    ) -> None:
+        """`side` has an entry for each column; `could_be_key` says which of them repeat no value.
+
+        `declared` says of which tables the database declares a primary key, and which columns alone are one.
+        """
         words = ColumnWords(names)
-        keys = _table_keys(side, names, words, could_be_key)
+        keys = _table_keys(side, names, words, could_be_key, declared)
         by_chance = chance(side, side, np.full(len(side.distinct), np.nan))
         self.named_after_table, self.is_own_key, self.is_known_key = words.named_after_table, keys.own, keys.known
         self._here = _here_features(side, words, keys)
@@ -95,7 +101,10 @@ class LogOdds(NamedTuple):
         return score_pairs(ones, others, overlaps, self.columns, self.weights, self.here, self.there)
 
 
-def _table_keys(side: Side, names: ColumnNames, words: ColumnWords, could_be_key: Array) -> _TableKeys:
+def _table_keys(
+    side: Side, names: ColumnNames, words: ColumnWords, could_be_key: Array, declared: tuple[Array, Array] | None
+) -> _TableKeys:
+    """By names and positions; where a database declares a primary key, nothing has to be guessed."""
     numbered = (side.low >= 0) & (side.low <= 1) & (side.distinct >= _DENSE * (side.high - side.low + 1))
     row_number = numbered & words.is_row
     own_name = (words.is_generic & words.is_id) | (words.named_after_table > _OWN_NAME)
@@ -106,7 +115,11 @@ def _table_keys(side: Side, names: ColumnNames, words: ColumnWords, could_be_key
     )
     owned = could_be_key / np.maximum(keys_of_name, 1)
     known = primary | (~words.is_generic & (owned == 1) & (held > _NAMESAKES))
-    return _TableKeys(numbered, row_number, primary, primary & own_name, known, owned)
+    own = primary & own_name
+    if declared is not None:
+        has_key, is_key = declared[0], declared[1] & could_be_key
+        primary, own, known = (np.where(has_key, is_key, guessed) for guessed in (primary, own, known))
+    return _TableKeys(numbered, row_number, primary, own, known, owned)
 
 
 def _here_features(side: Side, words: ColumnWords, keys: _TableKeys) -> Array:
@@ -172,7 +185,7 @@ def _folders(tables: Sequence[str]) -> tuple[Array, Array]:
     numbering: dict[str, int] = {}
     found = []
     for table in tables:
-        parts = table.split("/")[:-1]
+        parts = folders_of(table)
         paths = ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
         found.append([numbering.setdefault(path, len(numbering)) for path in paths])
     sizes = np.array([len(one) for one in found], np.int64)

@@ -18,7 +18,7 @@ from dovetail.graph.arrow_answer import ArrowAnswer, list_members, named_lists
 from dovetail.graph.composite_keys import NaturalKey
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
 from dovetail.graph.lake_columns import LakeColumns
-from dovetail.graph.row_tuples import Columns
+from dovetail.graph.row_tuples import Columns, RowTuples
 from dovetail.graph.score import Scorer
 from dovetail.indexes.tokens.format import running_sum
 
@@ -34,7 +34,8 @@ _HALF_EVIDENCE = 5  # rows that count as half of full evidence
 _NAMED = 0.5
 _SECOND = 0.5  # several columns together, where one alone is enough
 
-FIRST, SECOND, NAMED = 1, 2, 4
+_CERTAIN = 1.0  # the score of a declared primary key
+FIRST, SECOND, NAMED, PRIMARY, UNIQUE = 1, 2, 4, 8, 16
 """Evidence for a key, as bits."""
 
 
@@ -99,7 +100,42 @@ def with_foreign_keys(
     """The same candidates where other foreign keys refer to them."""
     refer = _referring(found.offsets, found.columns, foreign_keys)
     change = WEIGHTS["referred"] * (refer / (refer + 1) - found.referring / (found.referring + 1))
-    return _best_first(columns, replace(found, referring=refer, score=np.round(found.score + change, 4)))
+    score = np.where(found.evidence & PRIMARY, found.score, np.round(found.score + change, 4))
+    return _best_first(columns, replace(found, referring=refer, score=score))
+
+
+def with_declared(columns: LakeColumns, found: CandidateKeyTable) -> CandidateKeyTable:
+    """The same candidates and those that databases declare, whatever their values: primary keys come first."""
+    declared = {frozenset(key): (key, is_primary) for key, is_primary in columns.declared_keys()}
+    if not declared:
+        return found
+    places = {frozenset(key): place for place, key in enumerate(_lists(found.offsets, found.columns))}
+    found = _joined(found, _counted(columns, [key for own, (key, _) in declared.items() if own not in places]))
+    score, evidence = found.score.copy(), found.evidence.copy()
+    for place, key in enumerate(_lists(found.offsets, found.columns)):
+        _, is_primary = declared.get(frozenset(key), (key, None))
+        if is_primary is not None:
+            evidence[place] |= PRIMARY if is_primary else UNIQUE
+            score[place] = _CERTAIN if is_primary else score[place]
+    return _best_first(columns, replace(found, score=score, evidence=evidence))
+
+
+def _counted(columns: LakeColumns, keys: Sequence[Columns]) -> CandidateKeyTable:
+    """Columns that repeat values, or that nobody has tried together, as candidates without a score."""
+    rows = RowTuples(columns)
+    counts = np.array([rows.distinct(key) for key in keys], np.int64).reshape(-1, 2)
+    empty = np.array([int(columns.nulls[list(key)].max()) for key in keys], np.int64)
+    nothing = np.zeros(len(keys), np.int64)
+    return CandidateKeyTable(
+        running_sum(np.array([len(key) for key in keys], np.int64)),
+        np.array([column for key in keys for column in key], np.int64),
+        counts[:, 0], counts[:, 1] - counts[:, 0], empty, nothing, nothing.astype(np.float64), nothing,
+    )  # fmt: skip
+
+
+def _joined(one: CandidateKeyTable, other: CandidateKeyTable) -> CandidateKeyTable:
+    parts = {f.name: np.concatenate([getattr(one, f.name), getattr(other, f.name)]) for f in fields(one)[1:]}
+    return CandidateKeyTable(running_sum(np.append(np.diff(one.offsets), np.diff(other.offsets))), **parts)
 
 
 def _referring(offsets: Array, members: Array, foreign_keys: ForeignKeyTable) -> Array:
@@ -167,6 +203,8 @@ def _reasons(part: CandidateKeyTable, place: int) -> list[str]:
     evidence, referring = int(part.evidence[place]), int(part.referring[place])
     together = "combination" if part.offsets[place + 1] - part.offsets[place] > 1 else "value"
     reasons = [f"{int(part.distinct[place]):,} rows, each with a {together} of its own"]
+    if evidence & (PRIMARY | UNIQUE):
+        reasons.insert(0, "declared as the primary key" if evidence & PRIMARY else "declared unique")
     if part.repeated[place]:
         reasons.append(f"but {int(part.repeated[place]):,} more repeat one")
     if evidence & (FIRST | SECOND):

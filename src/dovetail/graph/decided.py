@@ -1,6 +1,7 @@
 """Decisions about pairs of columns as numbers of columns, and what they make of foreign keys and dependencies.
 
-Kept keys stay as they were found; decisions are applied to each answer, and a new one counts at once.
+Kept keys stay as they were found; decisions are applied to each answer, and a new one counts at once. Declared keys are
+applied with them: they have a direction, which a person's word has not.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.catalog.decisions import JOINS, Decision
-from dovetail.graph.foreign_keys import DECIDED, ForeignKeyTable
+from dovetail.graph.foreign_keys import DECIDED, DECLARED, ForeignKeyTable
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import holder_of
 
 _Pairs = frozenset[tuple[int, int]]
 CERTAIN = 1.0
-"""The score of what a person accepted."""
+"""The score of what a person accepted, or a database declares."""
 
 
 class DecidedColumns:
@@ -31,15 +33,16 @@ class DecidedColumns:
         self._columns = columns
         self._joins: dict[_Pairs, Decision] = {}
         self._never: dict[_Pairs, Decision] = {}
-        self._accepted: list[tuple[Columns, Columns]] = []  # as a person wrote them
+        self._accepted: list[tuple[Columns, Columns, bool]] = []  # as they were written, and whether a database did
+        self._turned: set[_Pairs] = set()  # declared keys from the other side, which refers to nothing
         decisions = tuple(decisions)
-        numbers = _column_numbers(columns, {name for d in decisions for name in (d.left_table, d.right_table)})
+        numbers = columns.numbers_of({name for d in decisions for name in (d.left_table, d.right_table)})
         for decision in decisions:
             left = _known(numbers.get(decision.left_table, {}), decision.left_columns)
             right = _known(numbers.get(decision.right_table, {}), decision.right_columns)
             if left and right:
                 self._add(decision, left, right)
-        mentioned = [pair for pairs in (*self._joins, *self._never) for pair in pairs]
+        mentioned = [pair for pairs in (*self._joins, *self._never, *self._turned) for pair in pairs]
         self._codes = self._code(*np.array(mentioned, np.int64).reshape(-1, 2).T)
 
     def __bool__(self) -> bool:
@@ -49,9 +52,13 @@ class DecidedColumns:
     def _add(self, decision: Decision, left: Columns, right: Columns) -> None:
         of = self._joins if decision.verdict == JOINS else self._never
         of[frozenset(zip(left, right, strict=True))] = decision
-        of[frozenset(zip(right, left, strict=True))] = decision
+        turned = frozenset(zip(right, left, strict=True))
+        if decision.declared:
+            self._turned.add(turned)
+        else:
+            of[turned] = decision
         if decision.verdict == JOINS:
-            self._accepted.append((left, right))
+            self._accepted.append((left, right, decision.declared))
 
     def accepts(self, dependent: Sequence[int], referenced: Sequence[int]) -> Decision | None:
         """The decision that exactly these columns join."""
@@ -84,31 +91,55 @@ class DecidedColumns:
         for place in np.flatnonzero(np.diff(mentioned)).tolist():
             span = slice(found.offsets[place], found.offsets[place + 1])
             one, other = found.dependent[span].tolist(), found.referenced[span].tolist()
-            kept[place] = not self.rejects(one, other)
-            if self.accepts(one, other):
+            pairs = frozenset(zip(one, other, strict=True))
+            kept[place] = not self.rejects(one, other) and (pairs not in self._turned or pairs in self._joins)
+            decision = self.accepts(one, other)
+            if decision:
                 score[place] = CERTAIN
-                evidence[place] |= DECIDED
+                evidence[place] |= DECLARED if decision.declared else DECIDED
                 seen |= {frozenset(zip(one, other, strict=True)), frozenset(zip(other, one, strict=True))}
+        kept &= ~self._has_declared_target(found) | (evidence & (DECIDED | DECLARED) > 0)
         judged = replace(found, score=score, evidence=evidence).take(np.flatnonzero(kept))
-        missing = [pair for pair in self._accepted if frozenset(zip(*pair, strict=True)) not in seen]
-        decided = judged.take(np.flatnonzero(judged.evidence & DECIDED))
-        others = judged.take(np.flatnonzero(~judged.evidence & DECIDED))
-        return ForeignKeyTable.join([decided, self._keys_of(missing), others])
+        missing = [each for each in self._accepted if frozenset(zip(*each[:2], strict=True)) not in seen]
+        judged = ForeignKeyTable.join([judged, self._keys_of(missing)])
+        authors = (judged.evidence & DECIDED > 0, judged.evidence & DECLARED > 0)
+        order = np.lexsort((np.arange(len(judged)), ~authors[1], ~authors[0]))
+        return judged.take(order)
 
-    def _keys_of(self, pairs: list[tuple[Columns, Columns]]) -> ForeignKeyTable:
-        """Accepted pairs as foreign keys; the side that identifies its rows is the one that is referred to."""
+    def _has_declared_target(self, found: ForeignKeyTable) -> Array:
+        """Whether the database of the columns declares what they refer to, and these refer to something else there.
+
+        Of 773 columns with a declared target in the databases of `benchmarks/judgement/declared.py`, one has two.
+        """
+        declared = {frozenset(one) for one, _, by_database in self._accepted if by_database}
+        dependent = np.array(sorted(column for one in declared for column in one), np.int64)
+        mentioned = running_sum(np.isin(found.dependent, dependent))[found.offsets]
+        has = np.zeros(len(found), bool)
+        for place in np.flatnonzero(np.diff(mentioned)).tolist():
+            span = slice(found.offsets[place], found.offsets[place + 1])
+            holders = (self._holder(int(side[span][0])) for side in (found.dependent, found.referenced))
+            has[place] = frozenset(found.dependent[span].tolist()) in declared and next(holders) == next(holders)
+        return has
+
+    def _holder(self, column: int) -> str:
+        return holder_of(self._columns.table_names[int(self._columns.table_of[column])].as_py())
+
+    def _keys_of(self, pairs: list[tuple[Columns, Columns, bool]]) -> ForeignKeyTable:
+        """Accepted pairs as foreign keys; of those that a person accepted, the side that identifies its rows is the one
+        that is referred to."""
         rows = RowTuples(self._columns)
-        turned = [(right, left) if _is_key(rows, left) and not _is_key(rows, right) else (left, right)
-                  for left, right in pairs]  # fmt: skip
+        turned = [(right, left) if not declared and _is_key(rows, left) and not _is_key(rows, right) else (left, right)
+                  for left, right, declared in pairs]  # fmt: skip
         overlaps = [rows.overlap(*pair) for pair in turned]
         numbers = np.array([(o.dependent, o.referenced, o.common) for o in overlaps], np.int64).reshape(-1, 3)
         nothing = np.zeros(len(pairs), np.int64)
+        evidence = [DECLARED if declared else DECIDED for *_, declared in pairs]
         return ForeignKeyTable(
             running_sum(np.array([len(one) for one, _ in turned], np.int64)),
             np.array([column for one, _ in turned for column in one], np.int64),
             np.array([column for _, other in turned for column in other], np.int64),
             numbers[:, 0], numbers[:, 1], numbers[:, 2],
-            np.full(len(pairs), CERTAIN), nothing + DECIDED, nothing, nothing,
+            np.full(len(pairs), CERTAIN), np.array(evidence, np.int64), nothing, nothing,
         )  # fmt: skip
 
     def when(self, tables: tuple[Array, Array], names: tuple[Array, Array], score: Array) -> pa.Array:
@@ -138,17 +169,6 @@ class DecidedColumns:
         """A number for each pair of columns."""
         code: Array = dependent.astype(np.int64) * len(self._columns) + referenced
         return code
-
-
-def _column_numbers(columns: LakeColumns, tables: set[str]) -> dict[str, dict[str, int]]:
-    """Of live tables with these names, the columns by name."""
-    found: dict[str, dict[str, int]] = {}
-    for table, name in enumerate(columns.table_names.to_pylist()) if tables else ():
-        if name in tables:
-            first, last = np.searchsorted(columns.table_of, [table, table + 1]).tolist()
-            if last > first and columns.alive[first]:
-                found[name] = {own: first + place for place, own in enumerate(columns.names[first:last].to_pylist())}
-    return found
 
 
 def _known(numbers: dict[str, int], names: Sequence[str]) -> Columns:

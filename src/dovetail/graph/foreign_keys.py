@@ -22,6 +22,7 @@ from dovetail.graph.reference_candidates import BestTargets, reference_candidate
 from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import Scorer, decide_together
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import stem_of
 
 FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
 """Foreign keys are mostly whole numbers, often refer to few of many, and have some errors in real data."""
@@ -39,8 +40,8 @@ _BEATEN = 0.5  # log-odds by which another target is ahead
 _AT_ONCE = 1 << 16  # rows in a batch
 
 # Evidence for a foreign key, as bits.
-SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN, DECIDED, PREVIOUS, ROLE = (
-    1 << bit for bit in range(11)
+SAME_NAME, SIMILAR_NAME, KNOWN_KEY, BY_CHANCE, REPEATS, NEAR, FEW, BEATEN, DECIDED, PREVIOUS, ROLE, DECLARED = (
+    1 << bit for bit in range(12)
 )
 
 
@@ -165,7 +166,7 @@ def composite_table(columns: LakeColumns, found: Sequence[CompositeForeignKey]) 
 class ForeignKeys(ArrowAnswer):
     """For each column, and for columns together, the few that they may refer to, best first."""
 
-    schema = DEPENDENCY_SCHEMA.append(pa.field("reasons", pa.list_(pa.string())))
+    schema = pa.schema([*DEPENDENCY_SCHEMA, ("declared", pa.bool_()), ("reasons", pa.list_(pa.string()))])
     rows_are = "likely foreign keys"
 
     def __init__(
@@ -204,14 +205,15 @@ class ForeignKeys(ArrowAnswer):
                     pa.array(part.common / np.maximum(1, part.theirs)),
                     pa.array(part.score),
                     pa.array([self.when(part, place) for place in range(len(part))], pa.string()),
+                    pa.array(part.evidence & DECLARED > 0),
                     pa.array([self._reasons(part, place) for place in range(len(part))], pa.list_(pa.string())),
                 ],
                 schema=self.schema,
             )
 
     def _decision(self, part: ForeignKeyTable, place: int) -> Decision | None:
-        """The decision to accept one of them."""
-        if not part.evidence[place] & DECIDED:
+        """The decision to accept one of them, by a person or a database."""
+        if not part.evidence[place] & (DECIDED | DECLARED):
             return None
         span = slice(part.offsets[place], part.offsets[place + 1])
         return self._accepts(part.dependent[span].tolist(), part.referenced[span].tolist())
@@ -219,10 +221,13 @@ class ForeignKeys(ArrowAnswer):
     def when(self, part: ForeignKeyTable, place: int) -> str | None:
         """When a person accepted one of them; None for the others."""
         decision = self._decision(part, place)
-        return decision.decided if decision else None
+        return decision.when if decision else None
 
     def _reasons(self, part: ForeignKeyTable, place: int) -> list[str]:
-        """What speaks for and against one of them; where a person decided, nothing else matters."""
+        """What speaks for and against one of them; where a person or a database decided, nothing else matters.
+
+        What the data says against a declared key is said all the same.
+        """
         span = slice(part.offsets[place], part.offsets[place + 1])
         one, other = int(part.dependent[span][0]), int(part.referenced[span][0])
         theirs = ", ".join(self.columns.names[column].as_py() for column in part.referenced[span].tolist())
@@ -234,13 +239,15 @@ class ForeignKeys(ArrowAnswer):
             contained = f"its one {noun} occurs"
         contained += f" among its {int(part.theirs[place]):,}"
         decision = self._decision(part, place)
+        if decision and decision.declared:
+            return [decision.sentence, contained, *self._contradictions(part, place)]
         if decision:
             return [decision.sentence, contained]
         reasons = [contained, self._of_names(evidence, one, other, theirs)]
         if several:
             reasons.append(f"{theirs} together are the first key of several columns of its table")
         else:
-            reasons.append(_of_key(evidence, bool(self.columns.leading[other]), theirs))
+            reasons.append(self._of_key(evidence, other, theirs))
         if evidence & FEW:
             reasons.append("but so few values prove little")
         elif evidence & BY_CHANCE:
@@ -262,10 +269,19 @@ class ForeignKeys(ArrowAnswer):
             reasons.append("but by values and names alone, another fits better")
         return reasons
 
+    def _contradictions(self, part: ForeignKeyTable, place: int) -> Iterator[str]:
+        """What the data says against a declared key."""
+        span = slice(part.offsets[place], part.offsets[place + 1])
+        lost, other = int(part.mine[place] - part.common[place]), int(part.referenced[span][0])
+        if lost:
+            yield f"but {lost:,} of {int(part.mine[place]):,} refer to nothing"
+        if span.stop - span.start == 1 and not self.columns.unique[other] and self.columns.distinct[other]:
+            yield "but the values that it refers to repeat"
+
     def _of_names(self, evidence: int, one: int, other: int, theirs: str) -> str:
         name = self.columns.names[one].as_py()
         table = self.columns.table_names[int(self.columns.table_of[other])].as_py()
-        stem = table.rpartition("/")[2].rpartition(".")[0] or table
+        stem = stem_of(table)
         if evidence & SAME_NAME:
             generic = all(word in KEY_WORDS for word in words(theirs))
             return f"named after {stem}" if generic else f"named after {theirs} or its table"
@@ -275,10 +291,11 @@ class ForeignKeys(ArrowAnswer):
             return f"{name} sounds like one of the people in {stem}"
         return "the names are similar" if evidence & SIMILAR_NAME else "the names have little in common"
 
-
-def _of_key(evidence: int, leading: bool, theirs: str) -> str:
-    if leading:
-        return f"{theirs} is the first key of its table"
-    if evidence & KNOWN_KEY:
-        return f"{theirs} repeats no value, and by its name it is the key"
-    return f"{theirs} is not the first key of its table"
+    def _of_key(self, evidence: int, other: int, theirs: str) -> str:
+        if self.columns.primary[other]:
+            return f"{theirs} is declared as the primary key of its table"
+        if self.columns.leading[other]:
+            return f"{theirs} is the first key of its table"
+        if evidence & KNOWN_KEY:
+            return f"{theirs} repeats no value, and by its name it is the key"
+        return f"{theirs} is not the first key of its table"

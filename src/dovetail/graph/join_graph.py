@@ -18,7 +18,7 @@ from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import check_suffix
 from dovetail.graph.diagrams import dbml, mermaid
 from dovetail.graph.explorer import explorer_data, explorer_page
-from dovetail.graph.foreign_keys import ForeignKeys
+from dovetail.graph.foreign_keys import DECLARED, ForeignKeys
 from dovetail.graph.join_paths import JoinEdge, JoinPath, best_paths
 from dovetail.results import Rows
 
@@ -32,6 +32,7 @@ _GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <key id="score" for="edge" attr.name="score" attr.type="double"/>
 <key id="containment" for="edge" attr.name="containment" attr.type="double"/>
 <key id="decided" for="edge" attr.name="decided" attr.type="string"/>
+<key id="declared" for="edge" attr.name="declared" attr.type="boolean"/>
 <graph edgedefault="directed">
 """
 
@@ -141,7 +142,7 @@ class JoinGraph:
         for edge in self.edges:
             graph.add_edge(
                 edge.table, edge.other, columns=edge.columns, other_columns=edge.other_columns,
-                score=edge.score, containment=edge.containment, decided=edge.decided,
+                score=edge.score, containment=edge.containment, decided=edge.decided, declared=edge.declared,
             )  # fmt: skip
         return graph
 
@@ -180,6 +181,7 @@ def join_graph(keys: ForeignKeys) -> JoinGraph:
                 round(common[place] / max(1, mine[place]), 6),
                 tuple(map(folded, ones, others)),
                 keys.when(found, place),
+                bool(found.evidence[place] & DECLARED),
             )
         )
     live = {tables[int(number)] for number in columns.table_of[columns.alive]}
@@ -211,12 +213,16 @@ def _write_graphml(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge])
         for table in tables:
             file.write(f"<node id={quoteattr(_printable(table))}/>\n")
         for edge in edges:
-            data = {
-                "columns": ", ".join(edge.columns),
-                "other_columns": ", ".join(edge.other_columns),
-                "score": edge.score,
-                "containment": edge.containment,
-            } | ({"decided": edge.decided} if edge.decided else {})
+            data = (
+                {
+                    "columns": ", ".join(edge.columns),
+                    "other_columns": ", ".join(edge.other_columns),
+                    "score": edge.score,
+                    "containment": edge.containment,
+                }
+                | ({"decided": edge.decided} if edge.decided else {})
+                | ({"declared": "true"} if edge.declared else {})
+            )
             source, target = quoteattr(_printable(edge.table)), quoteattr(_printable(edge.other))
             cells = "".join(f'<data key="{key}">{escape(_printable(str(value)))}</data>' for key, value in data.items())
             file.write(f"<edge source={source} target={target}>{cells}</edge>\n")
@@ -244,6 +250,7 @@ def _write_parquet(path: Path, tables: Sequence[str], edges: Sequence[JoinEdge])
             ("containment", pa.float64()),
             ("score", pa.float64()),
             ("decided", pa.string()),
+            ("declared", pa.bool_()),
         ]
     )
     import pyarrow.parquet

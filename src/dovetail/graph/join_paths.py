@@ -25,6 +25,7 @@ class JoinEdge:
     containment: float
     folded: tuple[bool, ...]  # for each pair of columns: whether text must be folded to be equal
     decided: str | None = None  # when a person accepted it
+    declared: bool = False  # whether a database declares it
 
     def __str__(self) -> str:
         return f"{self.table} ({', '.join(self.columns)}) → {self.other} ({', '.join(self.other_columns)})"
@@ -38,6 +39,7 @@ class JoinEdge:
             "containment": self.containment,
             "score": self.score,
             "decided": self.decided,
+            "declared": self.declared,
         }
 
 
@@ -71,6 +73,8 @@ class JoinStep:
 
     @property
     def notes(self) -> list[str]:
+        if self.edge.declared:
+            return [f"declared in the database: {self.edge}"]
         return [f"decided by you on {self.edge.decided[:10]}: {self.edge}"] if self.edge.decided else []
 
     def sql(self, number: int) -> list[str]:
@@ -91,6 +95,7 @@ class JoinStep:
             "cardinality": "N:1" if self.forward else "1:N",
             "score": self.edge.score,
             "decided": self.edge.decided,
+            "declared": self.edge.declared,
             "bridges": [],
         }
 

@@ -5,7 +5,7 @@ Numbers follow the segments. `rank` orders columns by table and position, whatev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -22,8 +22,13 @@ from dovetail.lake.listing import matches
 _FIELDS = (
     "table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "mean_length",
 )  # fmt: skip
+_PRIMARY = "primary"
 _COLUMNS, _TABLES, _NUMBERS = "columns.arrow", "tables.arrow", "columns.npz"
 _ROWS_PER_NULL = 100  # of a key, at least; arbitrary: forgives the odd value that only looks like a null
+
+
+OF_OTHERS, ALONE = 1, 2
+"""The primary key of a column's table, where one is declared: other columns or several, or the column itself."""
 
 
 class LakeColumns:
@@ -31,7 +36,10 @@ class LakeColumns:
 
     def __init__(self, segments: Sequence[OpenSegment]) -> None:
         self.segments = segments
-        parts = [segment.catalog.columns.select(_FIELDS) for segment in segments]
+        parts = [
+            segment.catalog.columns.select(_FIELDS).append_column(_PRIMARY, pa.array(_declared_primary(segment)))
+            for segment in segments
+        ]
         offsets = running_sum(np.array([part.num_rows for part in parts], np.int64))
         first_tables = running_sum(np.array([len(segment.names) for segment in segments], np.int64))
         names = [segment.catalog.tables["table"].combine_chunks() for segment in segments]
@@ -77,7 +85,7 @@ class LakeColumns:
 
     def _field(self, name: str) -> pa.Array:
         if self._catalog is None:
-            return pa.array([], pa.int64() if name in ("table", "rows", "nulls", "distinct") else pa.string())
+            return pa.array([], pa.int64() if name in ("table", "rows", "nulls", "distinct", _PRIMARY) else pa.string())
         return self._catalog[name].combine_chunks()
 
     def _number(self, name: str) -> Array:
@@ -151,12 +159,45 @@ class LakeColumns:
         could: Array = self.unique & (self.nulls * _ROWS_PER_NULL <= self.rows)
         return could
 
+    def numbers_of(self, tables: set[str]) -> dict[str, dict[str, int]]:
+        """Of live tables with these names, the numbers of their columns by name."""
+        found: dict[str, dict[str, int]] = {}
+        for table, name in enumerate(self.table_names.to_pylist()) if tables else ():
+            if name in tables:
+                first, last = np.searchsorted(self.table_of, [table, table + 1]).tolist()
+                if last > first and self.alive[first]:
+                    own = self.names[first:last].to_pylist()
+                    found[name] = {column: first + place for place, column in enumerate(own)}
+        return found
+
+    def declared_keys(self) -> Iterator[tuple[tuple[int, ...], bool]]:
+        """The keys that databases declare for live tables, and whether each is the primary one."""
+        for first, segment in zip(self.offsets[:-1].tolist(), self.segments, strict=True):
+            for number, keys in segment.catalog.declared.items():
+                place = segment.catalog.column_range(number)
+                names = segment.catalog.columns["column"].slice(place.start, len(place)).to_pylist()
+                for key in (keys.primary, *keys.unique) if segment.alive[number] else ():
+                    if key:
+                        yield tuple(first + place.start + names.index(name) for name in key), key == keys.primary
+
     def of_tables(self, pattern: str | None) -> Array:
         """Whether each column belongs to a live table whose name matches the glob."""
         found: Array = self.alive
         if pattern is not None:
             chosen = np.array([matches(name, pattern) for name in self.table_names.to_pylist()], bool)
             found = chosen[self.table_of] & found
+        return found
+
+    @cached_property
+    def primary(self) -> Array:
+        """Whether a column alone is the primary key that a database declares for its table."""
+        found: Array = self._number(_PRIMARY) == ALONE
+        return found
+
+    @cached_property
+    def declares_primary(self) -> Array:
+        """Whether a database declares a primary key for the table of a column."""
+        found: Array = self._number(_PRIMARY) > 0
         return found
 
     @cached_property
@@ -167,6 +208,20 @@ class LakeColumns:
         leads = np.zeros(len(self), bool)
         leads[keys[first]] = True
         return leads
+
+
+def _declared_primary(segment: OpenSegment) -> Array:
+    """For each column of a segment, what its database says of the primary key of its table."""
+    catalog = segment.catalog
+    found = np.zeros(catalog.columns.num_rows, np.int64)
+    for number, keys in catalog.declared.items():
+        place = catalog.column_range(number)
+        if keys.primary:
+            found[place.start : place.stop] = OF_OTHERS
+        if len(keys.primary) == 1:
+            names = catalog.columns["column"].slice(place.start, len(place)).to_pylist()
+            found[place.start + names.index(keys.primary[0])] = ALONE
+    return found
 
 
 def _joined(parts: list[Array]) -> Array:

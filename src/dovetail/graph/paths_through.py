@@ -80,6 +80,7 @@ class ThroughStep:
             "cardinality": self.cardinality,
             "score": round(self.score, 4),
             "decided": None,
+            "declared": False,
             "bridges": self.mapping.tables.to_dicts(),
         }
 

@@ -16,7 +16,7 @@ from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, sh
 from dovetail.graph.inclusion import ColumnPairs
 from dovetail.graph.lake_columns import LakeColumns
 
-SCORES_VERSION = 3
+SCORES_VERSION = 4
 """Part of the name of kept answers: raise it with every change that alters a score, a candidate or their order."""
 
 DIGITS = 4  # of a score: it is compared as it is shown, whatever the rounding errors of its sum
@@ -38,7 +38,7 @@ class Scorer:
             columns.distinct_names.to_pylist(), columns.name_of, columns.table_names.to_pylist(), columns.table_of,
             columns.alive,
         )  # fmt: skip
-        self.references = References(side, names, columns.keys)
+        self.references = References(side, names, columns.keys, (columns.declares_primary, columns.primary))
 
     @cached_property
     def _log_odds(self) -> LogOdds:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from dovetail._deadline import Deadline
 from dovetail.catalog.decisions import NO_DECISIONS, Decision, TableDecisions
 from dovetail.errors import InputError
@@ -76,7 +78,7 @@ class _Join:
             return self.run()
         accepted = [each for each in self.decisions.accepted if self._has(each)] if not self.request.prefer else []
         if accepted:
-            return self._accepted(accepted)
+            return self._accepted([each for each in accepted if not each.declared] or accepted)
         result = self.run()
         never = self.decisions.rejects(*result.columns)
         if never is None:
@@ -90,7 +92,10 @@ class _Join:
         return few_enough and all(set(asked) <= set(names) for names, asked in pairs)
 
     def _accepted(self, decisions: list[Decision]) -> JoinResult:
-        """On columns that a person accepted: of several pairs, on the likeliest. Methods that are not named compete."""
+        """On columns that a person accepted, or else a database declares: of several pairs, on the likeliest.
+
+        Methods that are not named compete, unless a database declares that equal values refer to each other.
+        """
         best, decision = None, decisions[-1]
         if self.request.by in (None, "equal"):
             options = [(self._best_on(each), each) for each in decisions]
@@ -99,14 +104,15 @@ class _Join:
         join = _Join(self.left, self.right, asked, self.space, self.decisions, self.segments)
         result = join._made(best) if best else join.run()
         if not len(result.matches.left):
-            return replace(result, why=f"{decision.condition} has no match, though it joins, {decision.sentence}.")
-        why = f"{decision.sentence[0].upper()}{decision.sentence[1:]}: these columns join."
-        return replace(result, why=why, probability=1.0, decided=decision.decided)
+            return replace(result, why=f"{decision.condition} has no match, though it joins, as {decision.sentence}.")
+        why = f"{decision.sentence[0].upper()}{decision.sentence[1:]}: these columns join.{_but(result, decision)}"
+        return replace(result, why=why, probability=1.0, decided=decision.when, declared=decision.declared)
 
     def _best_on(self, decision: Decision) -> Judged | None:
         """The best candidate on exactly the columns of a decision."""
         left, right = self.left.only(decision.left_columns), self.right.only(decision.right_columns)
-        found = compete(left, right, self._deadline, self._equal_alone).judged
+        by = "equal" if decision.declared else self._equal_alone
+        found = compete(left, right, self._deadline, by).judged
         return next((each for each in found if self.decisions.accepts(*each.candidate.columns) == decision), None)
 
     def run(self) -> JoinResult:
@@ -264,3 +270,14 @@ def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _why_equal(best: NamedPredicate, prefer: str) -> str:
     return f"These columns score best by {prefer}: {best.score:g}."
+
+
+def _but(result: JoinResult, decision: Decision) -> str:
+    """What the data says against a declared key: rows that refer to nothing."""
+    if not decision.declared:
+        return ""
+    referring = 0 if decision.referring == "left" else 1
+    table = (result.left, result.right)[referring]
+    filled = np.logical_and.reduce([table.column(name).codes() >= 0 for name in result.columns[referring]])
+    lost = int(filled.sum()) - result.matched[referring]
+    return f" But {lost:,} of {table.rows:,} rows of {table.name} refer to nothing." if lost > 0 else ""

@@ -68,6 +68,7 @@ class JoinResult:
     why: str = ""
     probability: float | None = None  # that a person would accept it; None if the columns or the method were named
     decided: str | None = None  # when a person decided that these columns join
+    declared: bool = False  # whether a database declares that these columns join
     runners_up: tuple[Judged, ...] = ()  # other ways to join, and how likely they are
     transformation: Transformation | None = None  # learned or given; None for other methods
     mapping: ValueMapping | None = None  # of values, by tables of the lake; None for other methods
@@ -277,6 +278,7 @@ class JoinResult:
             "why": self.why,
             "probability": None if self.probability is None else round(self.probability, 4),
             "decided": self.decided,
+            "declared": self.declared,
             "runners_up": [each.to_dict() for each in self.runners_up],
             "rows": self.rows,
             "pairs": pairs,

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
+from dovetail.lake.declared import DeclaredKeys
 from dovetail.lake.formats import refuse_empty, refuse_other_content
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.object_path import ObjectPath, TablePath
@@ -34,7 +35,7 @@ def detect_columnar(path: TablePath, format: str) -> Layout:
         names = flat_names(schema)
     if not names:
         raise UnreadableTable("no columns")
-    return Layout(format=format, columns=distinct_names(names))
+    return Layout(format, distinct_names(names), declared=DeclaredKeys.from_metadata(schema.metadata))
 
 
 @contextmanager

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from dovetail.lake.declared import NO_KEYS, DeclaredKeys
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,18 @@ class Layout:
     header: bool = True
     body: int = 0
     """Where the first data record starts, in bytes of the file's text as UTF-8, after any byte order mark."""
+    declared: DeclaredKeys = NO_KEYS
+    """What the database says that holds the table; the catalog keeps it by itself."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        found = asdict(replace(self, declared=NO_KEYS))
+        del found["declared"]
+        return found | ({"declared": self.declared.to_json()} if self.declared else {})
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Layout:
-        return cls(**{**data, "columns": tuple(data["columns"])})
+        declared = DeclaredKeys.from_json(data.get("declared", {}))
+        return cls(**{**data, "columns": tuple(data["columns"]), "declared": declared})
 
 
 @dataclass(frozen=True)

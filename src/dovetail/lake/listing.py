@@ -24,7 +24,7 @@ from dovetail.errors import InputError, UnreadableTable
 from dovetail.lake.containers.registry import SEPARATOR, is_container
 from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
-from dovetail.lake.schemes import source_class, split_table
+from dovetail.lake.schemes import refuse_password, source_class, split_table
 from dovetail.lake.table_folders import ICEBERG, data_files, folder_fingerprint, is_mark
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
@@ -57,6 +57,7 @@ class Root:
     @classmethod
     def of(cls, source: str) -> Root:
         """The root of a folder, a glob or a single file; of an address, what ends as tables do is a single file."""
+        refuse_password(source)
         if is_remote(source):
             return cls._of_address(source)
         if source_class(source):

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 
 from dovetail.errors import InputError
 from dovetail.lake.containers.registry import member_address
+from dovetail.lake.declared import DeclaredKeys, DeclaredReference, Names, declared_keys
 from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.files import Copy
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.listing import Root, TableFile, is_wanted
-from dovetail.lake.schemes import split_table
+from dovetail.lake.schemes import refuse_password, split_table
 from dovetail.lake.strings import bounded, string_batch
 
 FORMAT = "postgresql"
@@ -41,7 +41,9 @@ _TABLES = """
            (SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint FROM pg_stat_user_tables) AS all_changes,
            CASE WHEN c.relkind IN ('v', 'm') THEN md5(pg_get_viewdef(c.oid)) ELSE '' END AS definition,
            (SELECT md5(string_agg(a.attname || ' ' || a.atttypid, ',' ORDER BY a.attnum))
-            FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
+            FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
+           (SELECT md5(string_agg(pg_get_constraintdef(k.oid), ',' ORDER BY k.conname))
+            FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('p', 'u', 'f')) AS constraints
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN pg_stat_user_tables s ON s.relid = c.oid
@@ -56,6 +58,18 @@ _COLUMNS = """
     WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
     ORDER BY a.attnum
 """
+_CONSTRAINTS = """
+    SELECT k.contype::text AS kind, n.nspname || '.' || r.relname AS other,
+           ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS p(number, place)
+                 JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = p.number ORDER BY p.place) AS columns,
+           ARRAY(SELECT a.attname::text FROM unnest(k.confkey) WITH ORDINALITY AS p(number, place)
+                 JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = p.number ORDER BY p.place) AS referenced
+    FROM pg_constraint k
+    LEFT JOIN pg_class r ON r.oid = k.confrelid
+    LEFT JOIN pg_namespace n ON n.oid = r.relnamespace
+    WHERE k.conrelid = to_regclass($1) AND k.contype IN ('p', 'u', 'f') AND k.conparentid = 0
+"""
+"""Keys; those of partitions are derived from the keys of their tables."""
 _REASON = re.compile(r"(?:failed|ERROR|FATAL): +(?:FATAL: +)?(.*)")
 _PASSWORD = re.compile(r"(postgres(?:ql)?://[^/@\s:]*):[^@\s]*@")
 
@@ -103,7 +117,8 @@ class PostgresPath:
         return ".".join('"{}"'.format(part.replace('"', '""')) for part in (schema, name))
 
     def detect(self, override: DialectOverride | None) -> Layout:
-        return Layout(FORMAT, distinct_names(name for name, _ in self._columns()))
+        names = [name for name, _ in self._columns()]
+        return Layout(FORMAT, distinct_names(names), declared=self._declared(names))
 
     def split(self, layout: Layout, target_bytes: int) -> list[Part]:
         """Ranges of blocks. What has no blocks of its own, as views and partitioned tables, is read whole."""
@@ -121,6 +136,17 @@ class PostgresPath:
                 for piece in bounded(batch):
                     counter.rows += piece.num_rows
                     yield string_batch(piece, layout.columns)
+
+    def _declared(self, names: Sequence[str]) -> DeclaredKeys:
+        with _connected(self.address) as connection:
+            found = _rows(connection, _CONSTRAINTS, self._quoted)
+        read_as = dict(zip(names, distinct_names(names), strict=True))
+        keys: dict[str, list[Names]] = {"p": [], "u": [], "f": []}
+        for row in found:
+            keys[row["kind"]].append(tuple(read_as[name] for name in row["columns"]))
+        others = ((row["other"], tuple(row["referenced"])) for row in found if row["kind"] == "f")
+        foreign = (DeclaredReference(mine, *other) for mine, other in zip(keys["f"], others, strict=True))
+        return declared_keys(next(iter(keys["p"]), ()), keys["u"], foreign)
 
     def _columns(self) -> list[tuple[str, str]]:
         with _connected(self.address) as connection:
@@ -147,6 +173,7 @@ def _mark(row: Mapping[str, Any]) -> str:
     rests_on = [
         row["oid"],
         row["columns"],
+        row["constraints"],
         row["definition"],
         row["file"],
         row["all_changes" if is_view else "changes"],
@@ -171,8 +198,7 @@ def _connected(address: str) -> Iterator[Any]:
             "PostgreSQL needs the package adbc-driver-postgresql. Run `pip install 'dovetail[databases]'`."
         ) from error
     place = split_table(address)[0]
-    if urlsplit(place).password:
-        raise InputError("An address must not hold a password: give it by PGPASSWORD or a file of passwords.")
+    refuse_password(address)
     try:
         with driver.connect(place) as connection:
             yield connection

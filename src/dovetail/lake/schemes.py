@@ -8,11 +8,25 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import re
 
+from dovetail.errors import InputError
 from dovetail.lake.containers.registry import SEPARATOR
 
 GROUP = "dovetail.sources"
 _OURS = dict.fromkeys(("postgresql", "postgres"), "dovetail.lake.postgres:PostgresTables")
+
+# `scheme://user:password@host` (a port is followed by a slash), or a parameter of that name.
+_PASSWORD = re.compile(r"://[^@/]*:(?!\d+/)[^@]*@|[?&;][^=&]*(?:password|secret)[^=&]*=", re.IGNORECASE)
+
+
+def refuse_password(address: str) -> None:
+    """Raises where an address holds a password: it would be kept with the index, and shown with the table's name."""
+    if _PASSWORD.search(address):
+        raise InputError(
+            "An address must not hold a password: give it by PGPASSWORD, a file of passwords or the credentials of "
+            "this machine."
+        )
 
 
 def source_class(address: str) -> str | None:

@@ -18,7 +18,7 @@ from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.lake.members import OpenedContainers
-from dovetail.lake.schemes import source_class
+from dovetail.lake.schemes import source_class, split_table
 from dovetail.lake.table_folders import data_files, is_folder_table
 
 _LOCAL, _REMOTE = OpenedContainers(LocalFiles()), OpenedContainers(ObjectFiles())
@@ -38,13 +38,16 @@ def _made(source: str) -> Source:
 
 
 def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
-    """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave."""
+    """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave.
+
+    Where roots of one folder both list a file, it belongs to the first.
+    """
     files: dict[str, TableFile] = {}
     for root in roots:
         for file in source_of(root.path).list(root, skip):
-            if file.table in files:
+            if files.get(file.table, file).path != file.path:
                 raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
-            files[file.table] = file
+            files.setdefault(file.table, file)
     return files
 
 
@@ -70,6 +73,13 @@ def first_file(path: str) -> str:
         return next((file.path for file in data_files(path)), path)
     member = _member(path)
     return path if member is None else member.path
+
+
+def sibling(file: TableFile, name: str) -> str:
+    """The id of another table of the database that holds this one, by its name there."""
+    member = _member(file.path)
+    own = split_table(file.path)[1] if member is None else member.name
+    return file.table.removesuffix(own) + name
 
 
 def _member(path: str) -> MemberAddress | None:

@@ -1,8 +1,9 @@
-"""The roots of an index: the folders that its tables come from, and the files that they list."""
+"""The roots of an index: the places that its tables come from, and the files that they list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,22 +49,44 @@ def _refuse_remote_index_as_lake(lake: str, to: str | Path) -> None:
 
 
 def choose_roots(
-    known: tuple[Root, ...], root: Root, choices: Mapping[str, Any], add: bool, to: str | Path
+    known: tuple[Root, ...], asked: Iterable[Root], choices: Mapping[str, Any], add: bool, to: str | Path
 ) -> tuple[Root, ...]:
-    """The roots that the index will have: those it knows, with what is chosen now for `root`."""
-    for number, old in enumerate(known):
-        if (old.path, old.pattern) == (root.path, root.pattern):
-            return (*known[:number], replace(old, **choices), *known[number + 1 :])
-    if known and not add:
-        raise InputError(
-            f"{to} is the index of {', '.join(old.path for old in known)}. "
-            f"To put {root.path} into the same index, use `add`."
-        )
-    prefix = root.name.removeprefix("spark:") + _SEPARATOR if known else ""
-    if any(prefix == old.prefix for old in known):
-        name = prefix.removesuffix(_SEPARATOR)
-        raise InputError(f"The index already has a lake called {name}; rename one of the two folders.")
-    return (*known, replace(root, prefix=prefix, **choices))
+    """The roots that the index will have: those it knows, with what is chosen now for those that are asked for."""
+    roots = list(known)
+    for root in asked:
+        places = [place for place, old in enumerate(roots) if (old.path, old.pattern) == (root.path, root.pattern)]
+        if places:
+            roots[places[0]] = replace(roots[places[0]], **choices)
+        elif known and not add:
+            raise InputError(
+                f"{to} is the index of {', '.join(dict.fromkeys(old.path for old in known))}. "
+                f"To put {root.path} into the same index, use `add`."
+            )
+        else:
+            roots.append(replace(root, prefix=_prefix(root, roots), **choices))
+    return tuple(roots)
+
+
+def _prefix(root: Root, others: Sequence[Root]) -> str:
+    """What the ids of a new root begin with: nothing for the first, else as much of its address as no other has.
+
+    Roots in one folder, such as two files of it, have one prefix: there a path means the same file.
+    """
+    if not others:
+        return ""
+    shared = next((old.prefix for old in others if old.path == root.path), None)
+    taken = {old.prefix for old in others}
+    return next(prefix for prefix in _prefixes(root) if prefix not in taken) if shared is None else shared
+
+
+def _prefixes(root: Root) -> Iterator[str]:
+    """The last part of its address, the last two, and so on; then numbered."""
+    place = root.path.removeprefix("spark:").rpartition("://")[2].partition("?")[0]
+    parts = [part for part in place.split("/") if part]
+    for number in range(len(parts) - 1, -1, -1):
+        yield "/".join(parts[number:]) + _SEPARATOR
+    for number in itertools.count(2):
+        yield f"{'/'.join(parts)}-{number}{_SEPARATOR}"
 
 
 def list_tables(roots: Iterable[Root]) -> dict[str, TableFile]:

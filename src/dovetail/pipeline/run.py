@@ -17,7 +17,7 @@ import contextlib
 import functools
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 class Request:
     """What to index, and how. None for what the index shall keep as it is."""
 
-    source: str
+    sources: tuple[str, ...]
     to: str | Path
     add: bool = False
     allow_drop: bool = False
@@ -76,7 +76,7 @@ class Request:
 
     @property
     def choices(self) -> dict[str, Any]:
-        """What is chosen of a root's tables; the index remembers it."""
+        """What is chosen of the tables of these sources; the index remembers it."""
         chosen = {"tables": self.tables, "exclude": self.exclude, "dialects": self.dialects}
         return {name: value for name, value in chosen.items() if value is not None}
 
@@ -92,35 +92,37 @@ class Listing:
 def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Report:
     """Bring the index at `request.to` up to date. What is committed stays, whatever happens later."""
     begun = time.perf_counter()
-    root = Root.of(request.source)
-    refuse_index_as_lake(root, request.to)
+    asked = tuple(map(Root.of, request.sources))
+    for root in asked:
+        refuse_index_as_lake(root, request.to)
     request.vectors.space()  # a package that is missing is reported before anything is written
     require_spark()
     with open_writer(request.to, create=True, keep_hours=request.keep_hours) as writer:
         _refuse_other_parameters(writer.manifest, request)
-        report = _run_stages(writer, root, request, progress)
+        report = _run_stages(writer, asked, request, progress)
         _finish_report(report, writer)
     report.seconds = time.perf_counter() - begun
     return report
 
 
-def _run_stages(writer: IndexWriter, root: Root, request: Request, progress: ShowProgress) -> Report:
+def _run_stages(writer: IndexWriter, asked: Sequence[Root], request: Request, progress: ShowProgress) -> Report:
     with contextlib.ExitStack() as session:
-        return _run_in(session, writer, root, request, progress)
+        return _run_in(session, writer, asked, request, progress)
 
 
 def _run_in(
-    session: contextlib.ExitStack, writer: IndexWriter, root: Root, request: Request, progress: ShowProgress
+    session: contextlib.ExitStack, writer: IndexWriter, asked: Sequence[Root], request: Request, progress: ShowProgress
 ) -> Report:
     """The stages; Spark is started when it is needed, and stopped when `session` ends."""
     started = Report()
     spark = functools.cache(lambda: session.enter_context(_spark(request.spark, started)))
-    tables = spark_source(spark().session, root, request.dataframes) if is_spark(root.path) else None
+    of_spark = [root for root in asked if is_spark(root.path)]
+    tables = spark_source(spark().session, of_spark, request.dataframes) if of_spark else None
     live = live_tables(writer.snapshot())
-    indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, root)}
-    listing = _list(writer.manifest, root, request, tables)
+    indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, asked)}
+    listing = _list(writer.manifest, asked, request, tables)
     changes = compare(listing.files, indexed)
-    _refuse_great_loss(changes, indexed, root, request)
+    _refuse_great_loss(changes, indexed, asked, request)
     report = replace(_report(changes), spark_start_seconds=started.spark_start_seconds)
     manifest = _next_manifest(writer.manifest, listing, changes, indexed)
     if changes.to_read:
@@ -167,11 +169,12 @@ def _merge_small(
             run_merges(writer, build, groups, slots)
 
 
-def _list(manifest: Manifest, root: Root, request: Request, tables: SparkSource | None) -> Listing:
-    roots = choose_roots(roots_of(manifest), root, request.choices, request.add, request.to)
+def _list(manifest: Manifest, asked: Sequence[Root], request: Request, tables: SparkSource | None) -> Listing:
+    roots = choose_roots(roots_of(manifest), asked, request.choices, request.add, request.to)
     listed = list_tables(roots)
+    places = {root.path for root in asked}
     for chosen in roots:
-        if tables is not None and chosen.path == root.path:
+        if tables is not None and is_spark(chosen.path) and chosen.path in places:
             listed |= tables.list(chosen)
     return Listing(roots, listed)
 
@@ -244,12 +247,15 @@ def _refuse_other_parameters(manifest: Manifest, request: Request) -> None:
             )
 
 
-def _refuse_great_loss(changes: Changes, indexed: dict[str, TablePlace], root: Root, request: Request) -> None:
+def _refuse_great_loss(
+    changes: Changes, indexed: dict[str, TablePlace], asked: Sequence[Root], request: Request
+) -> None:
     """A wrong path or an unmounted disk must not empty an index."""
     if len(changes.gone) * 2 > len(indexed) and not request.allow_drop:
+        places = ", ".join(dict.fromkeys(root.path for root in asked))
         raise InputError(
             f"Stopped before writing: {len(changes.gone):,} of {len(indexed):,} indexed tables are no longer under "
-            f"{root.path}, or no longer selected. To drop them from the index, use `allow_drop`."
+            f"{places}, or no longer selected. To drop them from the index, use `allow_drop`."
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
@@ -18,8 +18,10 @@ from dovetail.catalog.kernels import count_codes
 from dovetail.catalog.profile import RawColumn, TokenCounts, places_of, profile_column
 from dovetail.catalog.records import CatalogReader, ColumnRecord, TableRecord
 from dovetail.indexes.rows.query import RowReader
+from dovetail.lake.declared import NO_KEYS
 from dovetail.lake.layout import Layout, RowCounter
 from dovetail.lake.listing import TableFile
+from dovetail.lake.source import sibling
 from dovetail.normalise import TypeEvidence
 
 Emit = Callable[[int, TokenCounts], None]
@@ -94,7 +96,8 @@ def record_of(file: TableFile, fingerprint: str, layout: Layout, counter: RowCou
         fingerprint,
         file.bytes,
         counter.rows,
-        layout=json.dumps(layout.to_json()),
+        layout=json.dumps(replace(layout, declared=NO_KEYS).to_json()),
         ragged_rows=counter.ragged,
         unclosed_quotes=counter.literal,
+        declared=layout.declared.with_tables(functools.partial(sibling, file)),
     )

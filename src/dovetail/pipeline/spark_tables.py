@@ -50,10 +50,10 @@ RunTasks = Callable[[Callable[[Entry], Any], list[Entry], str], list[Any]]
 """Answers of a function to tasks, by a job with a description."""
 
 
-def is_listed(fingerprint: str, root: Root) -> bool:
-    """Whether a run over this root lists the table with this fingerprint: those of Spark only if asked for."""
-    return not fingerprint.startswith(_OF_SPARK) or (
-        is_spark(root.path) and fingerprint.startswith(_MARKS.get(root.path) or mark_of(root.path))
+def is_listed(fingerprint: str, roots: Iterable[Root]) -> bool:
+    """Whether a run over these roots lists the table with this fingerprint: those of Spark only if asked for."""
+    return not fingerprint.startswith(_OF_SPARK) or any(
+        is_spark(root.path) and fingerprint.startswith(_MARKS.get(root.path) or mark_of(root.path)) for root in roots
     )
 
 
@@ -71,8 +71,13 @@ class SparkSource(Protocol):
         ...
 
 
-def spark_source(session: SparkSession, root: Root, dataframes: Mapping[str, DataFrame] | None) -> SparkSource:
-    return SparkTables(session, dataframes) if root.path in _MARKS else SparkFiles(session)
+def spark_source(
+    session: SparkSession, roots: Iterable[Root], dataframes: Mapping[str, DataFrame] | None
+) -> SparkSource:
+    by_name = {root.path in _MARKS for root in roots}
+    if len(by_name) > 1:
+        raise InputError("Tables of Spark's catalogs and files that Spark reads need runs of their own; use `add`.")
+    return SparkTables(session, dataframes) if by_name == {True} else SparkFiles(session)
 
 
 class SparkTables:

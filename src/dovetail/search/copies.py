@@ -27,10 +27,10 @@ def groups_of_copies(segments: Sequence[OpenSegment], found: Sequence[tuple[str,
 
 def fold(segments: Sequence[OpenSegment], hits: Sequence[H]) -> list[H]:
     """The hits, each with the names of its near-copies among those that follow. Decided ones keep their lines."""
-    offered = [hit for hit in hits if not hit.decided]
+    offered = [hit for hit in hits if not hit.is_decided]
     groups = groups_of_copies(segments, [(hit.table, hit.columns) for hit in offered])
     folded = [replace(offered[first], copies=tuple(offered[n].table for n in others)) for first, *others in groups]
-    return [*(hit for hit in hits if hit.decided), *folded]
+    return [*(hit for hit in hits if hit.is_decided), *folded]
 
 
 def _outlines(segments: Sequence[OpenSegment], tables: Iterable[str]) -> dict[str, Outline]:

@@ -53,7 +53,7 @@ class QueryDecisions:
     def first(self, hits: Iterable[H]) -> list[H]:
         """The hits with the accepted ones first, marked; ranked anew."""
         marked = [self._marked(hit) for hit in hits]
-        return ranked(sorted(marked, key=lambda hit: hit.decided is None))
+        return ranked(sorted(marked, key=_precedence))
 
     def _marked(self, hit: H) -> H:
         decision = self.by_table.get(hit.table, NO_DECISIONS).accepts(hit.on, hit.columns)
@@ -71,11 +71,31 @@ class QueryDecisions:
                 hit = _hit(segments, table, decision, *places[other]) if wanted else None
                 if hit is not None:
                     found.append(decided_hit(hit if names else replace(hit, score=1.0), decision))
-        return sorted(found, key=lambda hit: (-hit.overlap, hit.table, hit.columns))
+        return sorted(found, key=lambda hit: (_precedence(hit), -hit.overlap, hit.table, hit.columns))
+
+
+def _precedence(hit: Hit) -> int:
+    """What a person decided comes first, then what a database declares."""
+    return 0 if hit.decided else 1 if hit.declared else 2
 
 
 def decided_hit(hit: H, decision: Decision) -> H:
-    return replace(hit, decided=decision.decided, reasons=(decision.sentence,), objections=())
+    objections = tuple(_contradictions(hit, decision)) if decision.declared else ()
+    return replace(
+        hit, decided=decision.when, declared=decision.declared, reasons=(decision.sentence,), objections=objections
+    )
+
+
+def _contradictions(hit: Hit, decision: Decision) -> Iterator[str]:
+    """What the data says against a declared key: values that refer to nothing, and a key that repeats values."""
+    mine, theirs = f"your {', '.join(hit.on)}", f"{', '.join(hit.columns)} of {hit.table}"
+    sizes, repeats = (hit.query_size, hit.column_size), (hit.cardinality[0] != "1", hit.cardinality[-1] != "1")
+    if decision.referring == "right":
+        mine, theirs, sizes, repeats = theirs, mine, sizes[::-1], repeats[::-1]
+    if hit.overlap < sizes[0]:
+        yield f"{sizes[0] - hit.overlap:,} of {sizes[0]:,} values of {mine} do not occur in {theirs}"
+    if repeats[1]:
+        yield f"{theirs} repeats values, which a key does not"
 
 
 def ranked(hits: Iterable[H]) -> list[H]:

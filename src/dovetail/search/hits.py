@@ -85,6 +85,7 @@ class Hit:
     objections: tuple[str, ...] = ()  # … and against it
     copies: tuple[str, ...] = ()  # tables that are near-copies of this one and match as well, or nearly
     decided: str | None = None  # when a person decided that these columns join; the only reason is then the decision
+    declared: bool = False  # whether a database declares that these columns join
     gain: float | None = None  # with a target: the share of its variance that the columns explain beyond mine
     helps: tuple[ColumnGain, ...] = ()  # with a target: the columns that do, the most helpful first
     union: float | None = None  # the probability that a person would append the table; None if it was not judged
@@ -102,7 +103,12 @@ class Hit:
     @property
     def probability(self) -> float | None:
         """That a person would accept the join; None where columns were named, as then nothing is judged."""
-        return self.score if self.reasons or self.objections or self.decided else None
+        return self.score if self.reasons or self.objections or self.is_decided else None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a person decided, or a database declares, that these columns join: then nothing is estimated."""
+        return self.decided is not None or self.declared
 
     @property
     def rather(self) -> str:
@@ -201,8 +207,9 @@ class Hit:
 
     @property
     def _judgement(self) -> str:
-        if self.decided:
-            return f"{self.reasons[0]}: these columns join."
+        if self.is_decided:
+            but = f" But {'; '.join(self.objections)}." if self.objections else ""
+            return f"{self.reasons[0]}: these columns join.{but}"
         sides = (("for it", self.reasons), ("against it", self.objections))
         why = "; ".join(f"{side}: {', '.join(clauses)}" for side, clauses in sides if clauses)
         return f"probability of a join that makes sense: {self.score:.0%} ({why})."
@@ -217,7 +224,8 @@ class Hit:
         brings = _some(tuple(column.column for column in self.helps) or self.brings, _SHOWN_COLUMNS)
         on = f"{', '.join(self.on)} → {', '.join(self.columns)}"
         covers = f"{self.overlap:,} of {self.query_size:,}"
-        told = "decided" if self.decided else "rather a union" if self.rather == "union" else ""
+        union = "rather a union" if self.rather == "union" else ""
+        told = "decided" if self.decided else "declared" if self.declared else union
         helps = "" if self.gain is None else f"explains {self.gain:.1%} more"
         last = "; ".join(filter(None, (self.likes, helps, told, self.warning.split(":")[0])))
         return (self.rank, self.table, on, covers, self.cardinality, brings, last)

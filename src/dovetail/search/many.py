@@ -53,6 +53,7 @@ SCHEMA = pa.schema(
         ("objections", _NAMES),
         ("copies", _NAMES),
         ("decided", _TEXT),
+        ("declared", pa.bool_()),
         ("error", _TEXT),
     ]
 )

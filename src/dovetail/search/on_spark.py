@@ -15,8 +15,9 @@ import pyarrow as pa
 from dovetail._spark.frames import frame_of
 from dovetail._spark.session import require_spark
 from dovetail._storage.directory import open_snapshot
-from dovetail.catalog.decisions import Decisions, read_decisions
+from dovetail.catalog.decisions import Decisions, read_decisions, with_declared
 from dovetail.errors import InputError
+from dovetail.indexes.declared import declared_joins
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.many import SCHEMA, answer_of
 from dovetail.search.ranking.lake import LakeColumns
@@ -67,7 +68,8 @@ def search_on_spark(session: SparkSession, index: str, queries: Any, options: Ma
 def hits_of(index: str, name: str, data: str, request: SearchRequest) -> list[dict[str, Any]]:
     """Inside a worker: the records of one query."""
     segments, columns = _opened(index)
-    return answer_of(segments, name, data, request, Decisions(read_decisions(index)), columns).to_dicts()
+    decisions = Decisions(with_declared(declared_joins(segments), read_decisions(index)))
+    return answer_of(segments, name, data, request, decisions, columns).to_dicts()
 
 
 def _sent(name: str, data: Any) -> str:

@@ -39,7 +39,7 @@ _HIT = {
     "column_size": 252, "exact": True, "cardinality": "1:1", "query_rows": 245, "matched_rows": 188, "table_rows": 252,
     "matched_table_rows": 188, "joined_rows": 188, "matched": ["Peru"], "unmatched": ["England"],
     "only_there": ["Bonaire"], "brings": ["capital"], "reasons": _FOR, "objections": _AGAINST,
-    "copies": ["geo/countries-2019.csv"], "decided": OrNull(_WHEN), "gain": OrNull(0.2),
+    "copies": ["geo/countries-2019.csv"], "decided": OrNull(_WHEN), "declared": False, "gain": OrNull(0.2),
     "helps": [{"column": "population", "gain": 0.2}], "union": OrNull(0.1), "rather": "join", "rows_per_match": 1.0,
     "warning": OrNull("2.0 rows per match: 376 rows from 188 of yours"),
 }  # fmt: skip
@@ -59,7 +59,8 @@ _RUNNER_UP = {
 _UNCERTAIN = {"left": "Ivory Coast", "right": "Côte d'Ivoire", "similarity": 0.61}
 _JOIN = {
     "by": "equal", "how": "inner", "on": [_ON], "left_columns": ["country"], "right_columns": ["name"],
-    "why": "The columns were given.", "probability": OrNull(0.97), "decided": OrNull(_WHEN), "runners_up": [_RUNNER_UP],
+    "why": "The columns were given.", "probability": OrNull(0.97), "decided": OrNull(_WHEN), "declared": False,
+    "runners_up": [_RUNNER_UP],
     "rows": 188, "pairs": 188, "equal_pairs": 188, "transformed_pairs": 0, "similar_pairs": 0, "through_pairs": 0,
     "decided_pairs": 0, "cardinality": "1:1", "left_rows": 245, "right_rows": 252, "matched_left": 188,
     "matched_right": 188, "unmatched_left": 57, "unmatched_right": 64, "repeated_left": 0, "repeated_right": 0,
@@ -76,12 +77,16 @@ _ENDS = {
     "referenced_columns": ["name"],
 }  # fmt: skip
 _DEPENDENCY = {**_ENDS, "containment": 1.0, "coverage": 0.97, "score": 0.93, "decided": OrNull(_WHEN)}
+_DECLARED = {
+    "primary": ["name"], "unique": [["name"]],
+    "foreign": [{"columns": ["name"], "table": "geo/names.csv", "referenced": ["name"]}],
+}  # fmt: skip
 _TABLE = {"table": _COUNTRIES, "rows": 252, "columns": 8, "bytes": 31_000, "error": OrNull("not a table: prose")}
 _COLUMN = {
     "column": "name", "type": "text", "rows": 252, "nulls": 0, "distinct": 252, "unique": True, "uniqueness": 1.0,
     "key": True, "raw_distinct": 252, "min": OrNull("afghanistan"), "max": OrNull("zimbabwe"),
     "mean_length": OrNull(9.6), "max_length": 44, "number_share": OrNull(0.0), "top": [{"value": "Peru", "rows": 1}],
-    "sample": ["Andorra"],
+    "sample": ["Andorra"], "declared": OrNull(_DECLARED),
 }  # fmt: skip
 _STEP = {"table": _KEPT, "title": "capitals.csv + countries.csv", "rows": 188, "columns": ["country"],
          "step": OrNull({"verb": "join", "table": _CAPITALS})}  # fmt: skip
@@ -114,15 +119,16 @@ EXAMPLES: dict[str, Any] = {
         "prefer": "probability", "complete": True,
         "predicates": [{
             "pairs": [{**_ON, "left_table": 0, "right_table": 1}], "score": 0.98, "joined_rows": 188,
-            "matched_rows": [188, 188], "groups": 188, "decided": OrNull(_WHEN),
+            "matched_rows": [188, 188], "groups": 188, "decided": OrNull(_WHEN), "declared": False,
         }],
     },
     "keys": [{"table": _COUNTRIES, "columns": ["code"], "distinct": 252, "score": 0.9, "reasons": _FOR}],
-    "foreign_keys": [{**_DEPENDENCY, "reasons": _FOR}],
+    "foreign_keys": [{**_DEPENDENCY, "declared": False, "reasons": _FOR}],
     "inds": [_DEPENDENCY],
     "paths": [{
         "tables": [_CAPITALS, _COUNTRIES], "score": 0.93, "sql": "SELECT …",
-        "joins": [{**_ENDS, "cardinality": "N:1", "score": 0.93, "decided": OrNull(_WHEN), "bridges": [_BRIDGE]}],
+        "joins": [{**_ENDS, "cardinality": "N:1", "score": 0.93, "decided": OrNull(_WHEN), "declared": False,
+                   "bridges": [_BRIDGE]}],
     }],
     "graph": {
         "tables": 59, "edges": 18, "components": [[_CAPITALS, _COUNTRIES]],

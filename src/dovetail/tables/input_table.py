@@ -28,7 +28,7 @@ from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.layout import Layout, distinct_names
 from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark, is_table_folder
 from dovetail.lake.reader import AnyPath, detect_layout, read
-from dovetail.lake.schemes import source_class
+from dovetail.lake.schemes import refuse_password, source_class
 from dovetail.lake.source import is_plain_file, is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
 from dovetail.normalise import ColumnType, decide, tokens
@@ -159,6 +159,7 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
     if not isinstance(data, str | Path):
         return InputTable.of_text(pa.Table.from_batches(_frame_batches(data)), name, data)
     if is_remote(data) or source_class(str(data)):
+        refuse_password(str(data))
         return _of_address(str(data), segments or ())
     path = Path(data)
     member = parse_member(str(data))

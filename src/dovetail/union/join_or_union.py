@@ -21,7 +21,7 @@ def with_unions(lake: Callable[[], LakeColumns], mine: InputTable, allowed: Sequ
 
     `allowed` says of each segment which tables may be hits.
     """
-    judged = [hit for hit in hits if hit.probability is not None and not hit.decided]
+    judged = [hit for hit in hits if hit.probability is not None and not hit.is_decided]
     columns = lake()
     if not columns.tables:
         return hits

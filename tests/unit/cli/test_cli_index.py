@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 
+import duckdb
+import openpyxl
 import pytest
 
 from dovetail._spark.session import SparkRequest
+from dovetail.lake.schemes import refuse_password
 from support.command import dovetail
 
 
@@ -167,3 +172,54 @@ def test_a_setting_of_spark_has_a_name_and_a_value(lake, tmp_path, conf):
     answer = dovetail("index", lake, "--to", tmp_path / "idx", "--conf", conf)
     assert (answer.code, answer.err) == (2, f"--conf {conf!r} is not of the form spark.NAME=VALUE.\n")
     assert not (tmp_path / "idx").exists()
+
+
+def test_several_places_of_any_kind(tmp_path, lake, monkeypatch):
+    """A folder, a glob of spreadsheets, and files of databases; then the same again, and one of them changed."""
+    (tmp_path / "books" / "deep").mkdir(parents=True)
+    for name in ("a", "deep/b"):
+        book = openpyxl.Workbook()
+        for row in (("id", "city"), (1, "Bern"), (2, "Oslo")):
+            book.active.append(row)
+        book.save(tmp_path / "books" / f"{name}.xlsx")
+    with closing(sqlite3.connect(tmp_path / "app.sqlite")) as database:
+        database.executescript("CREATE TABLE users (id INTEGER, name TEXT); INSERT INTO users VALUES (1, 'Ann')")
+    with duckdb.connect(tmp_path / "warehouse.duckdb") as database:
+        database.execute("CREATE TABLE users AS SELECT 1 AS id, 'Bo' AS name")
+    monkeypatch.chdir(tmp_path)
+    command = ("index", "lake", "books/**/*.xlsx", "warehouse.duckdb", "app.sqlite", "--to", "idx")
+    assert dovetail(*command).code == 0
+    here = tmp_path.name
+    found = ["books//a.xlsx::Sheet", "books//deep/b.xlsx::Sheet", f"{here}//app.sqlite::users",
+             f"{here}//warehouse.duckdb::users"]  # fmt: skip
+    assert [name for name in tables("idx") if "//" in name] == sorted(found)
+    assert "Nothing to read: 9 unchanged" in dovetail(*command).out
+    with closing(sqlite3.connect(tmp_path / "app.sqlite")) as database:
+        database.executescript("INSERT INTO users VALUES (2, 'Cy')")
+    (tmp_path / "books" / "a.xlsx").unlink()
+    said = dovetail(*command).out
+    assert "Read 1 changed file" in said
+    assert "1 file gone · 7 unchanged" in said
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:hidden@host/shop",
+        "postgresql://me:hid/den@host:5432/shop",
+        "postgresql://me@host/shop?password=hidden",
+        "s3://key:hidden@bucket/path",
+        "jdbc:postgresql://me:hidden@host/shop",
+    ],
+)
+def test_passwords_are_refused_before_anything_is_written_or_said(tmp_path, lake, address):
+    answer = dovetail("index", lake, address, "--to", tmp_path / "idx")
+    assert answer.code == 2
+    assert answer.err.startswith("An address must not hold a password")
+    assert "hid" not in answer.out + answer.err
+    assert not (tmp_path / "idx").exists()
+
+
+def test_ports_and_signs_are_no_passwords():
+    for address in ("postgresql://me@host:5432/shop", "postgresql://host:5432/a@b", "s3://bucket/a:b@c"):
+        refuse_password(address)

@@ -31,7 +31,7 @@ def megabyte(request) -> int:
 
 
 def index(lake, to):
-    return index_lake(Request(str(lake), to, settings=SETTINGS, allow_drop=True))
+    return index_lake(Request((str(lake),), to, settings=SETTINGS, allow_drop=True))
 
 
 @pytest.fixture(autouse=True)

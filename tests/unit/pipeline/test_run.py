@@ -165,7 +165,7 @@ def test_compaction_leaves_what_is_full_and_clean(lake, tmp_path):
 
 def test_the_plan_is_told_before_the_work(lake, tmp_path):
     told: list[Progress] = []
-    index_lake(Request(str(lake), tmp_path / "idx"), told.append)
+    index_lake(Request((str(lake),), tmp_path / "idx"), told.append)
     assert told[0].stage == "plan"
     assert told[0].total == 5
     assert told[0].disk > 0 < told[0].free
@@ -226,13 +226,44 @@ def test_files_that_come_later_do_not_replace_those_of_another_lake(tmp_path):
     assert index(other, to).unchanged == 3
 
 
-def test_two_lakes_of_one_name_are_refused(tmp_path):
+def test_lakes_of_one_name_are_told_apart_by_more_of_their_paths(tmp_path):
     to = tmp_path / "idx"
     index(make(tmp_path / "a", x="1"), to)
     index(make(tmp_path / "b" / "other", x="2"), to, add=True)
-    with pytest.raises(InputError, match="already has a lake called other; rename one of the two folders"):
-        index(make(tmp_path / "c" / "other", x="3"), to, add=True)
-    assert words(to) == {"x.csv": "1", "other//x.csv": "2"}
+    index(make(tmp_path / "c" / "other", x="3"), to, add=True)
+    assert words(to) == {"x.csv": "1", "other//x.csv": "2", "c/other//x.csv": "3"}
+
+
+def test_several_lakes_in_one_run(tmp_path):
+    """Folders, globs and single files, also of one folder; and the same again reads what has changed."""
+    to = tmp_path / "idx"
+    lakes = [make(tmp_path / "a", x="1"), f"{make(tmp_path / 'b', x='2', sub__y='3', sub__z='4')}/**/y.csv",
+             tmp_path / "b" / "x.csv", make(tmp_path / "c" / "b", x="5")]  # fmt: skip
+    index(lakes, to)
+    expected = {"x.csv": "1", "b//sub/y.csv": "3", "b//x.csv": "2", "c/b//x.csv": "5"}
+    assert words(to) == expected
+    assert index(lakes, to).unchanged == 4
+    assert index(lakes[::-1], to).unchanged == 4, "in whichever order"
+    (tmp_path / "a" / "x.csv").unlink()
+    make(tmp_path / "b", sub__y="6")
+    report = index(lakes, to, allow_drop=False)
+    assert (report.removed, report.changed, report.unchanged) == (1, 1, 2)
+    assert words(to) == {"b//sub/y.csv": "6", "b//x.csv": "2", "c/b//x.csv": "5"}
+
+
+def test_one_more_lake_needs_add(tmp_path):
+    one, other, to = make(tmp_path / "a", x="1"), make(tmp_path / "b", x="2"), tmp_path / "idx"
+    index(one, to)
+    with pytest.raises(InputError, match=rf"is the index of {one}. To put {other} into the same index, use `add`"):
+        index([one, other], to)
+    index([one, other], to, add=True)
+    assert words(to) == {"x.csv": "1", "b//x.csv": "2"}
+
+
+def test_a_file_that_two_roots_of_a_folder_name_is_one_table(tmp_path):
+    lake, to = make(tmp_path / "a", x="1", y="2"), tmp_path / "idx"
+    index([lake / "x.csv", lake, lake / "y.csv"], to)
+    assert words(to) == {"x.csv": "1", "y.csv": "2"}
 
 
 def test_a_file_under_two_roots_is_indexed_once(tmp_path):

@@ -47,13 +47,14 @@ class NamedPredicate:
     score: float
     joined: Joined
     decided: str | None = None  # when a person decided that these columns join
+    declared: bool = False  # whether a database declares that they do
 
     def __str__(self) -> str:
         return self.written(("left", "right"))
 
     def written(self, tables: Sequence[str]) -> str:
         """In one line; with the tables' names if there are more than two."""
-        decided = " (decided)" if self.decided else ""
+        decided = " (decided)" if self.decided else " (declared)" if self.declared else ""
         if len(self.joined.sizes) == 2:
             return " and ".join(f"{pair.left} = {pair.right}" for pair in self.pairs) + decided
         return " and ".join(
@@ -68,6 +69,7 @@ class NamedPredicate:
             "matched_rows": list(self.joined.matched),
             "groups": self.joined.groups,
             "decided": self.decided,
+            "declared": self.declared,
         }
 
 
@@ -134,7 +136,7 @@ def named_predicates(
         said = [(of, *_columns(pairs, *two)) for two, of in decided.items()]
         if not any(of.rejects(mine, theirs) for of, mine, theirs in said):
             accepted = said[0][0].accepts(*said[0][1:]) if len(said) == 1 else None
-            found.append(NamedPredicate(pairs, each.score, each.joined, accepted.decided if accepted else None))
+            found.append(NamedPredicate(pairs, each.score, each.joined, *_author(accepted)))
     return Predicates(preference.name, tuple(found[:k]), best.complete)
 
 
@@ -172,10 +174,16 @@ def _likely(
         accepted = decisions.accepts(*columns)
         pairs = tuple(ColumnPair(0, a, 1, b) for a, b in zip(*columns, strict=True))
         if accepted:
-            first.append(NamedPredicate(pairs, 1.0, joined, accepted.decided))
+            first.append(NamedPredicate(pairs, 1.0, joined, *_author(accepted)))
         else:
             others.append(NamedPredicate(pairs, score, joined))
+    first.sort(key=lambda each: each.declared)  # a person's word comes first
     return Predicates(PROBABILITY, tuple([*first, *others][:k]), choice.complete)
+
+
+def _author(decision: Decision | None) -> tuple[str | None, bool]:
+    """When a person decided, and whether a database declares it."""
+    return (None, False) if decision is None else (decision.when, decision.declared)
 
 
 def _counted(

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable
 from dovetail.lake.containers.container import Member, gone, write_arrow
+from dovetail.lake.containers.database_keys import duckdb_keys, duckdb_name, quoted, sqlite_keys
 from dovetail.lake.layout import distinct_names
 from dovetail.lake.streams import broken, first_line
 
@@ -42,7 +43,8 @@ class SqliteFile:
                 raise gone(name)
             rows = connection.execute(f"SELECT * FROM {quoted(name)}")
             names = distinct_names(column[0] for column in rows.description)
-            schema = pa.schema([(column, pa.string()) for column in names])
+            metadata = sqlite_keys(connection, name).to_metadata()
+            schema = pa.schema([(column, pa.string()) for column in names], metadata)
             return write_arrow(schema, _text_batches(rows, schema), folder / "member.arrow")
 
 
@@ -58,8 +60,10 @@ class DuckdbFile:
                 raise gone(name)
             found = connection.sql(f"SELECT * FROM {table}")
             read = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.4
+            declared = duckdb_keys(connection, name)  # before the rows, since a connection has one result at a time
             reader = read(_ROWS_AT_ONCE)
-            return write_arrow(reader.schema, iter(reader), folder / "member.arrow")
+            schema = reader.schema.with_metadata(declared.to_metadata())
+            return write_arrow(schema, iter(reader), folder / "member.arrow")
 
 
 def _duckdb_tables(connection: DuckDBPyConnection) -> dict[str, str]:
@@ -68,13 +72,7 @@ def _duckdb_tables(connection: DuckDBPyConnection) -> dict[str, str]:
         "SELECT table_schema, table_name FROM information_schema.tables "
         "WHERE table_catalog = current_database() ORDER BY ALL"
     ).fetchall()
-    return {
-        name if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}" for schema, name in found
-    }
-
-
-def quoted(name: str) -> str:
-    return '"{}"'.format(name.replace('"', '""'))
+    return {duckdb_name(schema, name): f"{quoted(schema)}.{quoted(name)}" for schema, name in found}
 
 
 def _members(path: Path, names: Sequence[str]) -> list[Member]:

@@ -22,6 +22,8 @@ _SUFFIXES = {
 """By kind: the module and the class, which is imported when the first file of its kind comes."""
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
 CONTAINER_SUFFIXES = tuple(_KINDS)
+PAGE_SUFFIXES = (*_SUFFIXES["spreadsheets.Workbook"], *_SUFFIXES["html_tables.HtmlPage"])
+"""Containers whose tables often have no name of their own."""
 
 
 class MemberAddress(NamedTuple):

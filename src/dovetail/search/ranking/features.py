@@ -16,6 +16,7 @@ from dovetail.evidence import features as any_join
 from dovetail.evidence.columns import side_of_tables
 from dovetail.evidence.features import Common, Side
 from dovetail.evidence.names import Names, word_weight, words
+from dovetail.lake.table_names import stem_of
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.surroundings import Surroundings
 from dovetail.tables.input_table import InputTable
@@ -99,10 +100,9 @@ class Describer:
         tables, table_place = np.unique(lake.table_of[theirs], return_inverse=True)
         encoded = pa.concat_arrays([pa.array(table.names, pa.string()), lake.names(theirs)]).dictionary_encode()
         files = [table.name, *lake.table_names.take(pa.array(tables)).to_pylist()]
-        stems = [name.rpartition("/")[2] for name in files]
         mine = len(table.names)
         table_of = np.concatenate([np.zeros(mine, np.int64), 1 + table_place])
-        names = Names(encoded.dictionary, encoded.indices.to_numpy(), stems, table_of)
+        names = Names(encoded.dictionary, encoded.indices.to_numpy(), files, table_of)
         names.set_keys(np.flatnonzero(np.concatenate([self.side.is_leading, lake.is_leading[theirs]])))
         called, _ = names.compare(pairs.mine, mine + place)
         same = self._around.same_name[pairs.theirs]
@@ -110,7 +110,7 @@ class Describer:
         same_name = (same >= 0) & (folded[same] == folded[pairs.mine])
         called_back, _ = names.compare(mine + place, pairs.mine)
         telling = [_telling_words(name) for name in table.names]
-        of_stems = [_telling_words(stem.rpartition(".")[0] or stem) for stem in stems]
+        of_stems = [_telling_words(stem_of(name)) for name in files]
         ends_alike = np.array(
             [
                 bool(telling[one]) and of_stems[other][-len(telling[one]) :] == telling[one]

@@ -14,6 +14,7 @@ from dovetail.evidence.columns import as_numbers, could_be_keys, first_of_each, 
 from dovetail.evidence.features import Side
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.lake.table_names import stems_of
 from dovetail.search.engine import Match
 
 _FIELDS = ("table", "column", "kind", "rows", "nulls", "distinct", "minimum", "maximum", "mean_length")
@@ -63,8 +64,8 @@ class LakeColumns:
 
     @cached_property
     def stems(self) -> pa.Array:
-        """The names of the tables without folder and without case."""
-        return pc.utf8_lower(pc.replace_substring_regex(self.table_names, r"^.*/|\.[^./]*$", ""))
+        """What the tables are called, without case."""
+        return pc.utf8_lower(stems_of(self.table_names))
 
     def names(self, columns: Array) -> pa.Array:
         return self._catalog["column"].take(pa.array(columns)).combine_chunks()

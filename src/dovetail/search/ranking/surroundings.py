@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from dovetail._types import Array
 from dovetail.evidence.names import word_weight, words
 from dovetail.lake.layout import is_made_up
+from dovetail.lake.table_names import stem_of
 from dovetail.search.ranking.lake import LakeColumns, rarity_of_share
 from dovetail.tables.input_table import InputTable
 
@@ -51,7 +52,7 @@ def _near(lake: LakeColumns, address: str | None) -> Array:
 
 def _called_alike(lake: LakeColumns, name: str) -> Array:
     """The share of the words of my table's name that each table's name has too, weighed by rarity."""
-    mine = dict.fromkeys(words(name.rpartition("/")[2].rpartition(".")[0] or name))
+    mine = dict.fromkeys(words(stem_of(name)))
     alike, total = np.zeros(lake.tables), 0.0
     for word in mine:
         held = pc.match_substring(lake.stems, word).to_numpy(zero_copy_only=False)

@@ -56,7 +56,7 @@ class SemanticHit(Hit):
             f"(similarity {self.min_similarity:g} or more): {self.joinability:.0%} of your rows, {self.cardinality}.",
             *(f"  {pair.value}  →  {pair.matched}  ({pair.similarity:.3f})" for pair in least[:_SHOWN]),
             f"  not matched: {', '.join(self.unmatched) or '–'}",
-            *([f"  {self._judgement}"] if self.decided else []),
+            *([f"  {self._judgement}"] if self.is_decided else []),
         ]
         return "\n".join(lines)
 

@@ -45,7 +45,7 @@ class TransformedHit(Hit):
             f"{self.table}, {', '.join(self.columns)}: {self.overlap:,} of your {self.query_size:,} values match after "
             f"a transformation of {side} {' and '.join(read)} into {other} {reached[0]}: {self.cardinality}.",
             *(f"  {explained(program)['words']}" for program in self.programs),
-            *([f"  {self._judgement}"] if self.decided else []),
+            *([f"  {self._judgement}"] if self.is_decided else []),
             f"  {self.matched_rows:,} of your {self.query_rows:,} rows match; the join has {self.joined_rows:,} rows.",
             f"  matched: {', '.join(self.matched)}   not matched: {', '.join(self.unmatched) or '–'}",
             f"  brings: {', '.join(self.brings)}",

@@ -236,7 +236,7 @@ def _decide(desk: Desk, table: str, hit: Hit) -> None:
     """A person's word about the pair, which later answers follow; only tables of the lake are remembered."""
     if desk.read_only or is_kept(table) or len(hit.on) != len(hit.columns):
         return
-    if hit.decided:
+    if hit.is_decided:
         parts.soft(f"{hit.reasons[0]}." if hit.reasons else "Decided.")
 
     async def decide(verdict: str) -> None:
