@@ -4,7 +4,6 @@ that the reader can read."""
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,7 +76,7 @@ class LocalFiles:
         try:
             if is_folder_table(file.path):
                 return folder_fingerprint(data_files(file.path), file.dialect) if Path(file.path).is_dir() else ""
-            return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
+            return fingerprint(file.path, Path(file.path).stat(), file.dialect)
         except FileNotFoundError:
             return ""
 

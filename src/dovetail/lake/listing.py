@@ -21,7 +21,7 @@ from typing import Any
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError, UnreadableTable
-from dovetail.lake.containers.registry import SEPARATOR, is_container
+from dovetail.lake.containers.registry import SEPARATOR, is_container, log_of
 from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
 from dovetail.lake.schemes import source_class, split_table
@@ -143,8 +143,20 @@ def matches(name: str, pattern: str) -> bool:
     return name == pattern or any(fnmatch.fnmatchcase(name, glob) for glob in globs)
 
 
-def fingerprint(status: os.stat_result, readable: bool, dialect: str) -> str:
-    return f"{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
+def fingerprint(path: str, status: os.stat_result, dialect: str) -> str:
+    """Of a file with this status; of a database, of its log too."""
+    readable = os.access(path, os.R_OK)
+    return f"{_log_mark(path)}{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
+
+
+def _log_mark(path: str) -> str:
+    """Nothing where a database has no log, or an empty one: those who read may make one."""
+    log = log_of(path)
+    try:
+        status = os.stat(log) if log else None  # noqa: PTH116  # as below
+    except FileNotFoundError:
+        status = None
+    return f"{status.st_size}-{status.st_mtime_ns}+" if status and status.st_size else ""
 
 
 def list_files(root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
@@ -303,9 +315,8 @@ def _table_file(root: Root, path: str, name: str, refused: str) -> TableFile:
         try:
             status = os.stat(path)  # noqa: PTH116  # making a Path of each of a million files takes as long
             if stat.S_ISREG(status.st_mode):
-                readable = os.access(path, os.R_OK)
                 path.encode()
-                current = fingerprint(status, readable, dialect)
+                current = fingerprint(path, status, dialect)
                 return TableFile(root.prefix + name, path, status.st_size, current, dialect)
             refused = "not a regular file"
         except FileNotFoundError:

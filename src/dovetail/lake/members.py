@@ -14,6 +14,7 @@ from dovetail.lake.containers.registry import container_of, is_container, member
 from dovetail.lake.files import Copy, Source
 from dovetail.lake.formats import format_of
 from dovetail.lake.listing import Root, TableFile, is_excluded
+from dovetail.lake.member_lists import MemberLists
 from dovetail.lake.reader import AnyPath
 from dovetail.lake.streams import reasons
 
@@ -28,10 +29,12 @@ class OpenedContainers:
     def __init__(self, files: Source) -> None:
         self._files = files
 
-    def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
+    def list(self, root: Root, skip: Callable[[Path], bool], lists: MemberLists | None = None) -> Iterator[TableFile]:
+        """Containers are looked into unless `lists` has what is in them."""
+        kept = MemberLists() if lists is None else lists
         with ThreadPoolExecutor(_LISTINGS) as threads:
             listed = [
-                threads.submit(self._members, root, file) if _holds_tables(file) else [file]
+                threads.submit(self._members, root, file, kept) if _holds_tables(file) else [file]
                 for file in self._files.list(root, skip)
             ]
             for found in listed:
@@ -53,15 +56,20 @@ class OpenedContainers:
         name = address.name or _only_member(copied.path, address.path)
         return replace(copied, path=address.container.extract(copied.path, name, folder))
 
-    def _members(self, root: Root, file: TableFile) -> Sequence[TableFile]:
+    def _members(self, root: Root, file: TableFile, lists: MemberLists) -> Sequence[TableFile]:
         """The tables of a container that are wanted; where it cannot be read, itself with the reason."""
         try:
-            with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, reasons():
-                found = members_of(Path(str(self._files.copy(file, Path(folder)).path)))
-        except UnreadableTable as reason:
-            return [replace(file, refused=str(reason))]
+            found = lists.contents(file, self._look_into)
+        except UnreadableTable as reason:  # for now: without a fingerprint, the next run tries again
+            return [replace(file, refused=str(reason), fingerprint="")]
+        if isinstance(found, str):
+            return [replace(file, refused=found)]
         named = [_member_of(file, member) for member in found]
         return [member for member in named if not is_excluded(root, member.table.removeprefix(root.prefix))]
+
+    def _look_into(self, file: TableFile) -> Sequence[Member]:
+        with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, reasons():
+            return members_of(Path(str(self._files.copy(file, Path(folder)).path)))
 
 
 def _member_of(file: TableFile, member: Member) -> TableFile:

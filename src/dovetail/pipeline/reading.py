@@ -1,8 +1,9 @@
 """Reads files of the lake into counted values: whole, or in parts by several tasks.
 
-What goes wrong is one of three things, whatever the table's size. A bad file is recorded with its fingerprint, and is
+What goes wrong is one of a few things, whatever the table's size. A bad file is recorded with its fingerprint, and is
 not opened again before it changes. A fault that may pass is tried again now and, if it stays, recorded without a
-fingerprint, so that the next run tries again. Any other exception is a bug of ours: it goes on to the driver.
+fingerprint, so that the next run tries again. Any other exception goes on to the driver: what the run lacks, such as
+a package or a database that answers, fails the run, and the rest are bugs of ours.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import RawColumn, count_values
-from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
+from dovetail.errors import SourceUnreachable, TemporarilyUnreadable, UnreadableTable, VanishedTable
 from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.dialect import parse_override
 from dovetail.lake.files import Copy
@@ -196,7 +197,7 @@ def _patiently(attempt: Callable[[], Answer]) -> Answer:
     for number in range(1, _ATTEMPTS):
         try:
             return attempt()
-        except TemporarilyUnreadable:
+        except (TemporarilyUnreadable, SourceUnreachable):
             time.sleep(_PAUSE * 5 ** (number - 1))
     return attempt()
 

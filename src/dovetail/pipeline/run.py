@@ -118,7 +118,7 @@ def _run_in(
     tables = spark_source(spark().session, root, request.dataframes) if is_spark(root.path) else None
     live = live_tables(writer.snapshot())
     indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, root)}
-    listing = _list(writer.manifest, root, request, tables)
+    listing = _list(writer, root, request, tables)
     changes = compare(listing.files, indexed)
     _refuse_great_loss(changes, indexed, root, request)
     report = replace(_report(changes), spark_start_seconds=started.spark_start_seconds)
@@ -167,9 +167,9 @@ def _merge_small(
             run_merges(writer, build, groups, slots)
 
 
-def _list(manifest: Manifest, root: Root, request: Request, tables: SparkSource | None) -> Listing:
-    roots = choose_roots(roots_of(manifest), root, request.choices, request.add, request.to)
-    listed = list_tables(roots)
+def _list(writer: IndexWriter, root: Root, request: Request, tables: SparkSource | None) -> Listing:
+    roots = choose_roots(roots_of(writer.manifest), root, request.choices, request.add, request.to)
+    listed = list_tables(roots, writer.store)
     for chosen in roots:
         if tables is not None and chosen.path == root.path:
             listed |= tables.list(chosen)

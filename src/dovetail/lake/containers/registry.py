@@ -23,6 +23,9 @@ _SUFFIXES = {
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
 CONTAINER_SUFFIXES = tuple(_KINDS)
 
+_LOGS = {".sqlite": "-wal", ".sqlite3": "-wal", ".db": "-wal", ".duckdb": ".wal"}
+"""What is added to the name of a database for the file with what was written but is not in the database's file yet."""
+
 
 class MemberAddress(NamedTuple):
     """A member: the container, its kind, and the name there."""
@@ -42,6 +45,12 @@ def container_of(name: str) -> Container | None:
     lower = name.lower()
     kind = next((kind for suffix, kind in _KINDS.items() if lower.endswith(suffix)), None)
     return None if kind is None else _container(kind)
+
+
+def log_of(path: str) -> str:
+    """The path of the log of a database, whose rows are those of both; empty for files that have none."""
+    suffix = next((suffix for suffix in _LOGS if path.lower().endswith(suffix)), "")
+    return path + _LOGS[suffix] if suffix else ""
 
 
 @functools.cache
