@@ -25,8 +25,7 @@ from dovetail.lake.listing import (
 from dovetail.lake.object_path import ObjectPath
 from dovetail.lake.reader import AnyPath
 from dovetail.lake.table_folders import (
-    data_files,
-    folder_fingerprint,
+    current_folder_fingerprint,
     is_folder_table,
     object_file,
     table_folders,
@@ -75,7 +74,7 @@ class LocalFiles:
     def fingerprint(self, file: TableFile) -> str:
         try:
             if is_folder_table(file.path):
-                return folder_fingerprint(data_files(file.path), file.dialect) if Path(file.path).is_dir() else ""
+                return current_folder_fingerprint(file.path, file.dialect)
             return fingerprint(file.path, Path(file.path).stat(), file.dialect)
         except FileNotFoundError:
             return ""
@@ -115,7 +114,7 @@ class ObjectFiles:
 
     def fingerprint(self, file: TableFile) -> str:
         if is_folder_table(file.path):
-            return folder_fingerprint(data_files(file.path), file.dialect)
+            return current_folder_fingerprint(file.path, file.dialect)
         folder, name = split_address(file.path)
         try:
             return object_fingerprint(Objects(folder).head(name), file.dialect)

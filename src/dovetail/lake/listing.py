@@ -25,6 +25,7 @@ from dovetail.lake.containers.registry import SEPARATOR, is_container, log_of
 from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
 from dovetail.lake.schemes import source_class, split_table
+from dovetail.lake.streams import reasons
 from dovetail.lake.table_folders import ICEBERG, data_files, folder_fingerprint, is_mark
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
@@ -240,7 +241,8 @@ def folder_table(root: Root, inside: str, address: str, listed: Sequence[DataFil
     name = _written(inside.rstrip("/")) or root.name
     dialect = dialect_of(root, name)
     try:
-        files = data_files(address, listed)
+        with reasons():
+            files = data_files(address, listed)
     except UnreadableTable as reason:
         return TableFile(root.prefix + name, address, 0, f"refused: {reason}", refused=str(reason))
     size = sum(file.bytes for file in files)

@@ -53,6 +53,7 @@ class OpenedContainers:
             return copied
         assert isinstance(copied.path, Path)  # containers are files
         folder.mkdir(parents=True, exist_ok=True)
+        _require_readable(copied.path)
         name = address.name or _only_member(copied.path, address.path)
         return replace(copied, path=address.container.extract(copied.path, name, folder))
 
@@ -80,10 +81,17 @@ def _member_of(file: TableFile, member: Member) -> TableFile:
 def members_of(path: Path) -> list[Member]:
     container = container_of(path.name)
     assert container is not None
+    _require_readable(path)
     found = container.members(path)
     if not found:
         raise UnreadableTable("no tables in it")
     return found
+
+
+def _require_readable(path: Path) -> None:
+    """Raises as the operating system does: libraries say in many ways that they may not open a file."""
+    with path.open("rb"):
+        pass
 
 
 def _holds_tables(file: TableFile) -> bool:

@@ -50,8 +50,7 @@ def table_folders(names: Iterable[str]) -> set[str]:
 
 def data_files(address: str, listed: Sequence[DataFile] | None = None) -> list[DataFile]:
     """The files of a table as it is now, in the order of their names; `listed` are all files of the folder."""
-    if listed is None:
-        listed = list(_remote_files(address) if is_remote(address) else _local_files(address))
+    listed = files_below(address) if listed is None else listed
     if any(file.path.startswith(f"{address}{DELTA_LOG}/") for file in listed):
         return delta_files(address)
     metadata = [
@@ -63,6 +62,11 @@ def data_files(address: str, listed: Sequence[DataFile] | None = None) -> list[D
         file for file in listed if file.bytes and format_of(file.path) and _is_public(file.path.removeprefix(address))
     ]
     return sorted(found, key=lambda file: file.path)
+
+
+def files_below(address: str) -> list[DataFile]:
+    """All files in the folder of a table, at any depth, of its data or not. None where there is no such folder."""
+    return list(_remote_files(address) if is_remote(address) else _local_files(address))
 
 
 def _version(metadata: DataFile) -> tuple[int, str]:
@@ -80,14 +84,25 @@ def folder_fingerprint(files: Iterable[DataFile], dialect: str) -> str:
     return f"{digest.hexdigest()}-{dialect}"
 
 
+def current_folder_fingerprint(address: str, dialect: str) -> str:
+    """Of the table as it is now; empty where it is gone."""
+    listed = files_below(address)
+    return folder_fingerprint(data_files(address, listed), dialect) if listed else ""
+
+
 def _local_files(address: str) -> Iterator[DataFile]:
-    for folder, folders, files in os.walk(address):
+    for folder, folders, files in os.walk(address, onerror=_raise):
         folders.sort()
         for name in sorted(files):
             path = Path(folder, name)
             status = path.stat()
             mark = f"{status.st_size}-{status.st_mtime_ns}"
             yield DataFile(str(path), status.st_size, mark, partition_of(str(path).removeprefix(address)))
+
+
+def _raise(error: OSError) -> None:
+    """Rows of a folder that cannot be listed would be missing."""
+    raise error
 
 
 def _remote_files(address: str) -> Iterator[DataFile]:
