@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.errors import UnreadableTable
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable
 from dovetail.lake.formats import refuse_empty, refuse_other_content
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.object_path import ObjectPath, TablePath
@@ -27,16 +27,26 @@ LARGEST_READ_BATCH = 1 << 28
 
 
 def detect_columnar(path: TablePath, format: str) -> Layout:
+    try:
+        with opened(path, format) as (_, schema):
+            names = flat_names(schema)
+    except TemporarilyUnreadable:
+        raise
+    except UnreadableTable:
+        _refuse_other_files(path)
+        raise
+    if not names:
+        raise UnreadableTable("no columns")
+    return Layout(format=format, columns=distinct_names(names))
+
+
+def _refuse_other_files(path: TablePath) -> None:
+    """Raises with a better reason where the first bytes show one. Others need not be fetched for it."""
     with open_bytes(path, "") as file:
         head = file.read(4096)
     refuse_empty(head)
     if not head.startswith((b"PAR1", b"ARROW1", b"FEA1", b"ORC", b"\xff\xff\xff\xff")):
         refuse_other_content(head, wide=True)
-    with opened(path, format) as (_, schema):
-        names = flat_names(schema)
-    if not names:
-        raise UnreadableTable("no columns")
-    return Layout(format=format, columns=distinct_names(names))
 
 
 @contextmanager
