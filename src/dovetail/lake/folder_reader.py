@@ -47,14 +47,15 @@ class FolderPath:
         return replace(first, format=FORMAT, columns=columns)
 
     def read(self, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
-        for file in self.files[part.start : part.stop]:
+        for file in part.files or self.files[part.start : part.stop]:
             told = dict(file.partition)
             for batch in read(file.table_path, _layout_of(file, layout), None, counter):
                 columns = [_column(batch, name, told) for name in layout.columns]
                 yield pa.RecordBatch.from_arrays(columns, names=list(layout.columns))
 
     def split(self, layout: Layout, target_bytes: int) -> list[Part]:
-        return grouped([file.bytes for file in self.files], target_bytes)
+        parts = grouped([file.bytes for file in self.files], target_bytes)
+        return [replace(part, files=self.files[part.start : part.stop]) for part in parts]
 
 
 def _column(batch: pa.RecordBatch, name: str, told: dict[str, str | None]) -> pa.Array:

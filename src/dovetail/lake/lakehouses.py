@@ -36,8 +36,9 @@ def delta_files(address: str) -> list[DataFile]:
             DataFile(
                 f"{address.rstrip('/')}/{unquote(action['path'])}",
                 action["size_bytes"],
-                f"{about.id}-{action['path']}",  # files of Delta Lake never change
+                f"{about.id}-{action['path']}",
                 tuple((name.removeprefix(_PARTITION), _text(action[name])) for name in names),
+                is_final=True,
             )
             for action in actions.to_pylist()
         ),
@@ -53,7 +54,10 @@ def iceberg_files(metadata: str) -> list[DataFile]:
         found = list(table.scan().plan_files())
     if any(task.delete_files for task in found):
         raise UnreadableTable("Iceberg table with delete files, which only Iceberg's own readers follow")
-    files = [DataFile(_local(task.file.file_path), task.file.file_size_in_bytes, task.file.file_path) for task in found]
+    files = [
+        DataFile(_local(file.file_path), file.file_size_in_bytes, file.file_path, is_final=True)
+        for file in (task.file for task in found)
+    ]
     return sorted(files, key=lambda file: file.path)
 
 

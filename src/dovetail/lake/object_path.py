@@ -57,10 +57,10 @@ class _Status:
 
 
 @lru_cache(_TAILS)
-def _tail(address: str, tag: str, start: int, length: int) -> bytes:
-    """The end of an object as it was when it had this tag."""
+def _tail(address: str, found: StoredObject, start: int) -> bytes:
+    """The end of an object as it was when it was `found`."""
     folder, name = split_address(address)
-    return Objects(folder).read(name, start, length)
+    return Objects(folder).read(name, start, found.bytes - start)
 
 
 class _Ranges(io.RawIOBase):
@@ -68,7 +68,7 @@ class _Ranges(io.RawIOBase):
 
     def __init__(self, address: str, found: StoredObject) -> None:
         folder, self._name = split_address(address)
-        self._objects, self._address, self._tag = Objects(folder), address, found.tag
+        self._objects, self._address, self._found = Objects(folder), address, found
         self._length, self._at = found.bytes, 0
 
     def readable(self) -> bool:
@@ -99,4 +99,4 @@ class _Ranges(io.RawIOBase):
         kept = max(0, self._length - _TAIL_BYTES)
         if start < kept:
             return self._objects.read(self._name, start, min(length, kept - start))
-        return _tail(self._address, self._tag, kept, self._length - kept)[start - kept :][:length]
+        return _tail(self._address, self._found, kept)[start - kept :][:length]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from dovetail._objects import Objects, StoredObject, is_remote
+from dovetail._objects import Objects, StoredObject, is_remote, split_address
 from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
 from dovetail.lake.lakehouses import delta_files, iceberg_files
@@ -96,8 +96,8 @@ def _local_files(address: str) -> Iterator[DataFile]:
         for name in sorted(files):
             path = Path(folder, name)
             status = path.stat()
-            mark = f"{status.st_size}-{status.st_mtime_ns}"
-            yield DataFile(str(path), status.st_size, mark, partition_of(str(path).removeprefix(address)))
+            told = partition_of(str(path).removeprefix(address))
+            yield DataFile(str(path), status.st_size, _mark(status), told)
 
 
 def _raise(error: OSError) -> None:
@@ -112,7 +112,25 @@ def _remote_files(address: str) -> Iterator[DataFile]:
 
 def object_file(address: str, entry: StoredObject) -> DataFile:
     """A file of a table, of an object that is named from its folder on."""
-    return DataFile(address + entry.name, entry.bytes, f"{entry.bytes}-{entry.tag}", partition_of(entry.name))
+    return DataFile(address + entry.name, entry.bytes, _object_mark(entry), partition_of(entry.name))
+
+
+def is_as_listed(file: DataFile) -> bool:
+    """Whether nobody has changed a file since it was listed. FileNotFoundError where it is gone."""
+    if file.is_final:
+        return True
+    if is_remote(file.path):
+        folder, name = split_address(file.path)
+        return _object_mark(Objects(folder).head(name)) == file.mark
+    return _mark(Path(file.path).stat()) == file.mark
+
+
+def _mark(status: os.stat_result) -> str:
+    return f"{status.st_size}-{status.st_mtime_ns}"
+
+
+def _object_mark(entry: StoredObject) -> str:
+    return f"{entry.bytes}-{entry.tag}"
 
 
 def _is_public(name: str) -> bool:

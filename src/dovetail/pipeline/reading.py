@@ -28,6 +28,7 @@ from dovetail.lake.object_path import ObjectPath, path_of
 from dovetail.lake.reader import AnyPath, detect_layout, read, split
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
+from dovetail.lake.table_folders import is_as_listed
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
 
@@ -83,7 +84,7 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
         raise
     except UnreadableTable as reason:
         return _failure(reason, before)
-    found = [vars(part) for part in parts]
+    found = [part.to_json() for part in parts]
     return {"fingerprint": before, "layout": layout.to_json(), "parts": found, "guessed": guessed}
 
 
@@ -113,12 +114,24 @@ def stage_part(
             raise
         except UnreadableTable as reason:
             answer = _failure(reason, before)
-        after = current_fingerprint(file)
-        if not after:
-            raise VanishedTable(VANISHED)
-        return answer if after == before else {"error": CHANGED, "fingerprint": ""}
+        return answer if _is_unchanged(file, before, part) else {"error": CHANGED, "fingerprint": ""}
     except TemporarilyUnreadable as reason:
         return _failure(reason, before)
+
+
+def _is_unchanged(file: TableFile, before: str, part: Part) -> bool:
+    """Whether a part that was read is one of the table as it was before. Raises `VanishedTable` where that is gone."""
+    if part.files:
+        return _patiently(lambda: _are_as_listed(part))
+    now = current_fingerprint(file)
+    if not now:
+        raise VanishedTable(VANISHED)
+    return now == before
+
+
+def _are_as_listed(part: Part) -> bool:
+    with reasons():
+        return all(map(is_as_listed, part.files))
 
 
 def layout_of(file: TableFile, path: AnyPath) -> Layout:
