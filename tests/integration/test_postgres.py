@@ -144,7 +144,7 @@ def test_a_database_that_goes_away_is_no_fault_of_its_tables(tmp_path, monkeypat
 
         with (
             without_spark(worker=without_a_server),
-            pytest.raises(BuildFailed, match="cannot go on.*cannot be reached"),
+            pytest.raises(BuildFailed, match=r"cannot go on.*cannot be reached"),
         ):
             dovetail.index(address, tmp_path / "idx")
     assert dovetail.open(tmp_path / "idx").table("public.t").rows == 1

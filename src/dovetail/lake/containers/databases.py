@@ -25,6 +25,8 @@ _HEADER_BYTES, _LARGEST_PAGE = 100, 1 << 16  # of SQLite, which writes a page of
 
 
 class SqliteFile:
+    in_place = False
+
     def members(self, path: Path) -> list[Member]:
         with _opened_sqlite(path) as connection:
             names = [
@@ -50,6 +52,8 @@ class SqliteFile:
 
 
 class DuckdbFile:
+    in_place = False
+
     def members(self, path: Path) -> list[Member]:
         with _opened_duckdb(path) as connection:
             return _members(path, list(_duckdb_tables(connection)))
