@@ -242,6 +242,15 @@ class TestFiles:
         assert table.record.error.startswith("broken ") or (text and table.record.rows < 4)
 
 
+def test_metadata_that_may_not_be_listed_is_reported(folder):
+    place = Folder(folder, next(kind for kind in KINDS if kind.name == "iceberg"))
+    place.put(ROWS)
+    (place.path / "metadata").chmod(0)
+    with as_nobody():
+        found = list_lake([Root.of(place.root)])
+    assert found["iceberg/metadata"].refused == "folder cannot be listed: Permission denied"
+
+
 @pytest.mark.parametrize("place", [("folder", kind) for kind in KINDS if kind.name in ("hive", "delta", "iceberg")],
                          ids=["hive", "delta", "iceberg"], indirect=True)  # fmt: skip
 def test_a_folder_that_may_not_be_listed_loses_no_rows(place, tmp_path):

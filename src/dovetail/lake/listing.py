@@ -228,12 +228,18 @@ def is_table_folder(path: Path) -> bool:
 def _is_table(entries: list[os.DirEntry[str]]) -> bool:
     """Whether a folder is a table, by what is in it."""
     return any(
-        is_mark(entry.name, "/")
-        or (entry.name == ICEBERG and any(is_mark(entry.name, file.name) for file in Path(entry.path).iterdir()))
+        is_mark(entry.name, "/") or (entry.name == ICEBERG and _holds_metadata(entry.path))
         if _is_folder(entry)
         else is_mark(entry.name)
         for entry in entries
     )
+
+
+def _holds_metadata(folder: str) -> bool:
+    try:
+        return any(is_mark(ICEBERG, file.name) for file in Path(folder).iterdir())
+    except OSError:  # whoever walks on into it reports that
+        return False
 
 
 def folder_table(root: Root, inside: str, address: str, listed: Sequence[DataFile] | None = None) -> TableFile:
