@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -166,8 +163,8 @@ def test_no_rows(place, kind, tmp_path):
 
 
 def test_parts_are_the_whole(place, tmp_path):
-    number = 3_000
-    many = pa.table({"id": range(number), "part": [f"{i // 1000}" for i in range(number)]})
+    number = 1_200
+    many = pa.table({"id": range(number), "part": [f"{3 * i // number}" for i in range(number)]})
     place.put(many)
     file = listed(place)
     whole = rows_of(file, tmp_path)
@@ -259,39 +256,6 @@ def test_a_folder_that_may_not_be_listed_loses_no_rows(place, tmp_path):
     inside.chmod(0)
     with as_nobody():
         assert scan(listed(place), tmp_path, 1 << 20).record.error == "permission denied"
-
-
-READ = """
-import resource, sys
-from pathlib import Path
-from dovetail.lake.listing import Root
-from dovetail.lake.reader import detect_layout, read
-from dovetail.lake.source import list_lake, source_of
-
-(file,) = list_lake([Root.of(sys.argv[1])]).values()
-path = source_of(file.path).copy(file, Path(sys.argv[2])).path
-rows = sum(batch.num_rows for batch in read(path, detect_layout(path)))
-print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
-"""
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.bounded], ids=lambda kind: kind.name)
-def test_memory_does_not_grow_with_the_table(kind, folder, tmp_path):
-    """Read in a process of its own, a table takes much less memory than it has bytes."""
-    place, width = Folder(folder, kind), 200
-    peaks = []
-    for number in (1_000, 1_000_000):
-        texts = np.random.default_rng(number).integers(97, 123, number * width, np.uint8).tobytes().decode()
-        ends = np.arange(number + 1, dtype=np.int32) * width
-        text = pa.StringArray.from_buffers(number, pa.py_buffer(ends), pa.py_buffer(texts.encode()))
-        part = pa.array(np.char.mod("%d", np.arange(number) * 8 // number))
-        place.put(pa.table({"id": np.arange(number), "text": text, "part": part}))
-        command = [sys.executable, "-c", READ, place.root, str(tmp_path)]
-        found, peak = map(int, subprocess.run(command, capture_output=True, check=True, text=True).stdout.split())
-        assert found == number
-        peaks.append(peak)
-    assert peaks[1] - peaks[0] < 1_000_000 * width // 2
 
 
 def test_one_index_of_all(folder, tmp_path):

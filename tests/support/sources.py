@@ -35,8 +35,6 @@ class Kind:
     """Of a container: the name of the table in it."""
     empty: str = ""
     """Why a table without rows is not one; nothing where it is."""
-    bounded: bool = True
-    """Whether reading it takes memory that does not depend on its size."""
 
     @property
     def table(self) -> str:
@@ -158,12 +156,12 @@ KINDS = (
     Kind("t.avro", write_avro),
     Kind("t.zip", write_zip, "in/t.csv"),
     Kind("t.tar.gz", write_tar, "in/t.parquet"),
-    Kind("t.xlsx", write_sheet, "One", bounded=False),
-    Kind("t.ods", write_sheet, "One", bounded=False),
+    Kind("t.xlsx", write_sheet, "One"),
+    Kind("t.ods", write_sheet, "One"),
     Kind("t.sqlite", write_sqlite, "t"),
     Kind("t.duckdb", write_duckdb, "t"),
-    Kind("t.json", write_json, empty="JSON without rows", bounded=False),
-    Kind("t.html", write_html, "1", empty="no tables in it", bounded=False),
+    Kind("t.json", write_json, empty="JSON without rows"),
+    Kind("t.html", write_html, "1", empty="no tables in it"),
     Kind("hive", write_partitions, empty="not there"),
     Kind("delta", write_delta, empty="folder without files of a table"),
     Kind("iceberg", write_iceberg, empty="folder without files of a table"),
