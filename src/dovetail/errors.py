@@ -3,7 +3,8 @@
 DovetailError
 ├── InputError               the request cannot be carried out as given (exit code 2)
 │   ├── NotAnIndex           the path holds no index
-│   └── UnknownName          a table or column that the index does not have
+│   ├── UnknownName          a table or column that the index does not have
+│   └── SourceUnreachable    a place where tables live does not answer, which no table is to blame for
 ├── UnreadableTable          one file of the lake is not a table or cannot be read; never ends a run
 │   ├── TemporarilyUnreadable    for a reason that may pass: too many open files, a stale handle, no memory
 │   └── VanishedTable            the file is not there any more
@@ -30,6 +31,10 @@ class NotAnIndex(InputError):
 
 class UnknownName(InputError):
     """A table or column that the index does not have."""
+
+
+class SourceUnreachable(InputError):
+    """A place where tables live does not answer, or does not let us in. Never recorded as a fault of its tables."""
 
 
 class UnreadableTable(DovetailError):

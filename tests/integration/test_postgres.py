@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 
 import adbc_driver_postgresql.dbapi as driver
 import pyarrow as pa
 import pytest
 
 import dovetail
-from dovetail.errors import InputError
+from dovetail.errors import BuildFailed, InputError
 from dovetail.lake.declared import DeclaredKeys, DeclaredReference
 from dovetail.lake.layout import Part
 from dovetail.lake.listing import Root
@@ -153,3 +155,27 @@ def test_one_sentence(database, monkeypatch):
     monkeypatch.setenv("PGPASSWORD", "wrong")
     with pytest.raises(InputError, match=r"cannot be reached: .*authentication failed"):
         list_lake([Root.of(database)])
+
+
+@pytest.mark.full
+def test_a_database_that_goes_away_is_no_fault_of_its_tables(tmp_path, monkeypatch):
+    """The run fails, and what was indexed before stays."""
+    monkeypatch.setenv("PGPASSWORD", "not-to-be-seen")
+    with contextlib.ExitStack() as server, without_spark():
+        address = server.enter_context(postgres_server())
+        execute(address, "CREATE TABLE t (x int); INSERT INTO t VALUES (1)")
+        dovetail.index(address, tmp_path / "idx")
+        execute(address, "INSERT INTO t VALUES (2)")
+
+        @contextlib.contextmanager
+        def without_a_server(stage: str) -> Iterator[None]:
+            if stage == "task":
+                server.close()
+            yield
+
+        with (
+            without_spark(worker=without_a_server),
+            pytest.raises(BuildFailed, match=r"cannot go on.*cannot be reached"),
+        ):
+            dovetail.index(address, tmp_path / "idx")
+    assert dovetail.open(tmp_path / "idx").table("public.t").rows == 1

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
+import http.server
 import os
+import re
 import shutil
 import socket
 import subprocess
+import threading
 import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +57,69 @@ def s3_server(bucket: str, log: Path) -> Iterator[dict[str, str]]:
     finally:
         process.terminate()
         process.wait(timeout=30)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked of a server, and how many bytes it sent."""
+
+    method: str
+    path: str
+    query: str
+    range: str
+    bytes: int
+
+    @property
+    def is_listing(self) -> bool:
+        return self.method == "GET" and "list-type" in self.query
+
+    @property
+    def first_and_last(self) -> tuple[int, int]:
+        """The bytes that were asked for."""
+        found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.range)
+        return (int(found[1]), int(found[2])) if found else (0, self.bytes - 1)
+
+
+@contextlib.contextmanager
+def counted(server: str) -> Iterator[tuple[str, list[Request]]]:
+    """The address of a proxy of a server, and all that is asked of it."""
+    host = server.removeprefix("http://")
+    requests: list[Request] = []
+
+    class Proxy(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def forward(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            connection = http.client.HTTPConnection(host)
+            connection.request(self.command, self.path, body, dict(self.headers))
+            answer = connection.getresponse()
+            data = answer.read()
+            connection.close()
+            path, _, query = self.path.partition("?")
+            sent = 0 if self.command == "HEAD" else len(data)
+            requests.append(Request(self.command, path, query, self.headers.get("Range", ""), sent))
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in ("connection", "transfer-encoding", "content-length", "server", "date"):
+                    self.send_header(name, value)
+            length = answer.getheader("Content-Length") if self.command == "HEAD" else len(data)
+            self.send_header("Content-Length", str(length or 0))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = forward
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: what was asked is in the list."""
+
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{proxy.server_port}", requests
+    finally:
+        proxy.shutdown()
+        proxy.server_close()
 
 
 def _answers(address: str) -> bool:

@@ -7,6 +7,7 @@ my-index/
   staging/             what a running build has read of big tables; empty at rest
   writer.lock          held by the one writer, released by the system when its process ends
   decisions.json       what people decided, see `catalog/decisions.py`; belongs to no generation, never removed
+  members.json         what is in containers of the lake, see `pipeline/roots.py`; found out again where it is lost
 
 In an object store nothing is locked. Which writer goes on is decided by who creates the next manifest, and what a
 reader may still need is kept for a time: old generations, and segments that another writer may be about to commit.

@@ -46,7 +46,7 @@ class FileInput:
     def rows(self, session: SparkSession, side: str) -> DataFrame:
         """The position of each row, and all columns as text."""
         names, address, layout = heads(side, 0, len(self.columns)), self.address, self._layout.to_json()
-        described = [(number, json.dumps(vars(part))) for number, part in enumerate(self._parts(session))]
+        described = [(number, json.dumps(part.to_json())) for number, part in enumerate(self._parts(session))]
         parts = session.createDataFrame(described, "number int, part string").repartition(len(described))
 
         def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -68,11 +68,11 @@ class FileInput:
 
     def _are_exact(self, session: SparkSession, guesses: list[Part]) -> bool:
         address, layout = self.address, self._layout.to_json()
-        described = [vars(part) for part in guesses]
+        described = [part.to_json() for part in guesses]
 
         def check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                parts = [Part(**described[number]) for number in batch.column(0).to_pylist()]
+                parts = [Part.from_json(described[number]) for number in batch.column(0).to_pylist()]
                 exact = [is_exact(path_of(address), Layout.from_json(layout), part) for part in parts]
                 yield pa.RecordBatch.from_arrays([pa.array(exact, pa.bool_())], ["exact"])
 
@@ -137,6 +137,6 @@ def _read_parts(
 ) -> Iterator[tuple[int, pa.Table]]:
     for batch in batches:
         for row in batch.to_pylist():
-            found = list(read(path_of(address), Layout.from_json(layout), Part(**json.loads(row["part"]))))
+            found = list(read(path_of(address), Layout.from_json(layout), Part.from_json(json.loads(row["part"]))))
             if found:
                 yield row["number"], pa.Table.from_batches(found)

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files: typed columns to strings, read and split by row group or batch."""
+"""Parquet, Arrow and ORC files: typed columns to strings, read and split by row group, batch or stripe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.errors import UnreadableTable
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable
 from dovetail.lake.declared import DeclaredKeys
 from dovetail.lake.formats import refuse_empty, refuse_other_content
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
@@ -16,6 +16,8 @@ from dovetail.lake.object_path import ObjectPath, TablePath
 from dovetail.lake.streams import ARROW_CONTENT, broken, open_bytes
 from dovetail.lake.strings import bounded, flat_names, string_batch
 
+COLUMNAR = {"parquet": "Parquet file", "arrow": "Arrow file", "orc": "ORC file"}
+"""By format, what a file of it is called."""
 ROWS_AT_ONCE = 1 << 16
 BYTES_AT_ONCE = 1 << 25
 """Of one batch as stored. Arbitrary: large enough that the cost of a call does not count."""
@@ -26,27 +28,41 @@ LARGEST_READ_BATCH = 1 << 28
 
 
 def detect_columnar(path: TablePath, format: str) -> Layout:
-    with open_bytes(path, "") as file:
-        head = file.read(4096)
-    refuse_empty(head)
-    if not head.startswith((b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
-        refuse_other_content(head, wide=True)
-    with opened(path, format) as (_, schema):
-        names = flat_names(schema)
+    try:
+        with opened(path, format) as (_, schema):
+            names = flat_names(schema)
+    except TemporarilyUnreadable:
+        raise
+    except UnreadableTable:
+        _refuse_other_files(path)
+        raise
     if not names:
         raise UnreadableTable("no columns")
     return Layout(format, distinct_names(names), declared=DeclaredKeys.from_metadata(schema.metadata))
 
 
+def _refuse_other_files(path: TablePath) -> None:
+    """Raises with a better reason where the first bytes show one. Others need not be fetched for it."""
+    with open_bytes(path, "") as file:
+        head = file.read(4096)
+    refuse_empty(head)
+    if not head.startswith((b"PAR1", b"ARROW1", b"FEA1", b"ORC", b"\xff\xff\xff\xff")):
+        refuse_other_content(head, wide=True)
+
+
 @contextmanager
 def opened(path: TablePath, format: str, int96_unit: str = "ns") -> Iterator[tuple[Any, Any]]:
-    """(reader, schema). The reader is a Parquet file, an Arrow file, an Arrow stream or a table (Feather 1).
+    """(reader, schema). The reader is a Parquet, Arrow or ORC file, an Arrow stream or a table (Feather 1).
 
     Others may truncate a file of the lake at any time, and a process that has it mapped is then killed: so it is read.
     """
-    with broken("Parquet file" if format == "parquet" else "Arrow file", *ARROW_CONTENT), arrow_file(path) as file:
-        reader = open_parquet(file, int96_unit) if format == "parquet" else open_arrow(file, path)
-        yield reader, reader.schema_arrow if format == "parquet" else reader.schema
+    with broken(COLUMNAR[format], *ARROW_CONTENT), arrow_file(path) as file:
+        if format == "parquet":
+            reader = open_parquet(file, int96_unit)
+            yield reader, reader.schema_arrow
+        else:
+            reader = open_orc(file) if format == "orc" else open_arrow(file, path)
+            yield reader, reader.schema
 
 
 def arrow_file(path: TablePath) -> Any:
@@ -69,6 +85,12 @@ def open_parquet(file: Any, int96_unit: str = "ns") -> Any:
     )  # fmt: skip
 
 
+def open_orc(file: Any) -> Any:
+    import pyarrow.orc
+
+    return pyarrow.orc.ORCFile(file)
+
+
 def open_arrow(file: Any, path: TablePath) -> Any:
     magic = file.read(6)
     file.seek(0)
@@ -87,8 +109,7 @@ def open_arrow(file: Any, path: TablePath) -> Any:
 
 def read_columnar(path: TablePath, layout: Layout, part: Part, counter: RowCounter) -> Iterator[Any]:
     with opened(path, layout.format) as (reader, _):
-        batches = parquet_batches(reader, part) if layout.format == "parquet" else arrow_batches(reader, part)
-        for batch in batches:
+        for batch in BATCHES[layout.format](reader, part):
             for start in range(0, max(batch.num_rows, 1), ROWS_AT_ONCE):
                 for piece in bounded(batch.slice(start, ROWS_AT_ONCE)):
                     counter.rows += piece.num_rows
@@ -116,14 +137,22 @@ def arrow_batches(reader: Any, part: Part) -> Iterator[Any]:
     return iter(reader.to_batches() if isinstance(reader, pa.Table) else reader)
 
 
+def orc_batches(reader: Any, part: Part) -> Iterator[Any]:
+    last = reader.nstripes if part.stop is None else part.stop
+    return (reader.read_stripe(number) for number in range(part.start, last))
+
+
+BATCHES = {"parquet": parquet_batches, "arrow": arrow_batches, "orc": orc_batches}
+
+
 def split_columnar(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
-    """By row groups, whose sizes the footer tells, or by batches, which are taken for equally large."""
+    """By row groups, whose sizes the footer tells, or by batches or stripes, which are taken for equally large."""
     with opened(path, layout.format) as (reader, _):
         if layout.format == "parquet":
             sizes = [reader.metadata.row_group(i).total_byte_size for i in range(reader.num_row_groups)]
-        elif isinstance(reader, pa.ipc.RecordBatchFileReader):
-            number = reader.num_record_batches
-            sizes = [path.stat().st_size // number] * number
+        elif layout.format == "orc" or isinstance(reader, pa.ipc.RecordBatchFileReader):
+            number = reader.nstripes if layout.format == "orc" else reader.num_record_batches
+            sizes = [path.stat().st_size // max(1, number)] * number
         else:
             sizes = []
     return grouped(sizes, target_bytes)

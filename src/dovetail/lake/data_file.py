@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from dovetail.lake.object_path import TablePath, path_of
 
@@ -16,7 +17,16 @@ class DataFile:
     mark: str
     """Changes whenever the file does."""
     partition: tuple[tuple[str, str | None], ...] = ()
+    is_final: bool = False
+    """Whether its writer never changes it: it may only vanish."""
 
     @property
     def table_path(self) -> TablePath:
         return path_of(self.path)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> DataFile:
+        return cls(**{**values, "partition": tuple((name, value) for name, value in values["partition"])})

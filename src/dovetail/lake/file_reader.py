@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.columnar import detect_columnar, read_columnar, split_columnar
+from dovetail.lake.avro import detect_avro, read_avro, split_avro
+from dovetail.lake.columnar import COLUMNAR, detect_columnar, read_columnar, split_columnar
 from dovetail.lake.delimited import detect_delimited, read_delimited, split_delimited
 from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, format_of, split_suffix
@@ -16,13 +17,12 @@ from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.object_path import TablePath
 from dovetail.lake.streams import compression_of, reasons
 
-READERS = {"delimited": read_delimited, "jsonl": read_jsonl, "parquet": read_columnar, "arrow": read_columnar}
+READERS = {
+    "delimited": read_delimited, "jsonl": read_jsonl, "avro": read_avro, **dict.fromkeys(COLUMNAR, read_columnar)
+}  # fmt: skip
 SPLITTERS = {
-    "delimited": split_delimited,
-    "jsonl": split_jsonl,
-    "parquet": split_columnar,
-    "arrow": split_columnar,
-}
+    "delimited": split_delimited, "jsonl": split_jsonl, "avro": split_avro, **dict.fromkeys(COLUMNAR, split_columnar)
+}  # fmt: skip
 
 
 def detect_layout(path: TablePath, override: DialectOverride | None = None) -> Layout:
@@ -32,8 +32,10 @@ def detect_layout(path: TablePath, override: DialectOverride | None = None) -> L
         raise UnreadableTable(f"not a table by its name: {path.suffix or 'no suffix'}")
     format, compression = found
     with reasons():
-        if format in ("parquet", "arrow"):
+        if format in COLUMNAR:
             return detect_columnar(path, format)
+        if format == "avro":
+            return detect_avro(path)
         compression = compression or compression_of(path)
         if format == "jsonl":
             return detect_jsonl(path, compression)

@@ -4,7 +4,6 @@ that the reader can read."""
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,9 @@ from dovetail.lake.listing import (
 from dovetail.lake.object_path import ObjectPath
 from dovetail.lake.reader import AnyPath
 from dovetail.lake.table_folders import (
+    current_folder_fingerprint,
     data_files,
+    files_below,
     folder_fingerprint,
     is_folder_table,
     object_file,
@@ -76,13 +77,15 @@ class LocalFiles:
     def fingerprint(self, file: TableFile) -> str:
         try:
             if is_folder_table(file.path):
-                return folder_fingerprint(data_files(file.path), file.dialect) if Path(file.path).is_dir() else ""
-            return fingerprint(Path(file.path).stat(), os.access(file.path, os.R_OK), file.dialect)
+                return current_folder_fingerprint(file.path, file.dialect)
+            return fingerprint(file.path, Path(file.path).stat(), file.dialect)
         except FileNotFoundError:
             return ""
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
-        return Copy(self.open(file.path), self.fingerprint(file), private=False)
+        if is_folder_table(file.path):
+            return _folder_as_it_is(file)
+        return Copy(Path(file.path), self.fingerprint(file), private=False)
 
     def open(self, path: str) -> AnyPath:
         return FolderPath(path) if is_folder_table(path) else Path(path)
@@ -116,7 +119,7 @@ class ObjectFiles:
 
     def fingerprint(self, file: TableFile) -> str:
         if is_folder_table(file.path):
-            return folder_fingerprint(data_files(file.path), file.dialect)
+            return current_folder_fingerprint(file.path, file.dialect)
         folder, name = split_address(file.path)
         try:
             return object_fingerprint(Objects(folder).head(name), file.dialect)
@@ -125,7 +128,7 @@ class ObjectFiles:
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
         if is_folder_table(file.path):
-            return Copy(self.open(file.path), self.fingerprint(file), private=False)
+            return _folder_as_it_is(file)
         place, name = split_address(file.path)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / name  # its suffix tells the format
@@ -133,6 +136,15 @@ class ObjectFiles:
 
     def open(self, path: str) -> AnyPath:
         return FolderPath(path) if is_folder_table(path) else ObjectPath(path)
+
+
+def _folder_as_it_is(file: TableFile) -> Copy:
+    """A table of many files, with the fingerprint of those that are read."""
+    below = files_below(file.path)
+    if not below:
+        raise FileNotFoundError(2, "No such folder", file.path)
+    files = data_files(file.path, below)
+    return Copy(FolderPath(file.path, tuple(files)), folder_fingerprint(files, file.dialect), private=False)
 
 
 def object_fingerprint(found: StoredObject, dialect: str) -> str:

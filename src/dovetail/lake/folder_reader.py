@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -23,6 +24,12 @@ class FolderPath:
     """The folder of a table, here or in an object store. A part of it is a range of files."""
 
     address: str
+    listed: tuple[DataFile, ...] | None = None
+    """Its files, where somebody has just listed them."""
+
+    @cached_property
+    def files(self) -> tuple[DataFile, ...]:
+        return tuple(data_files(self.address)) if self.listed is None else self.listed
 
     @property
     def name(self) -> str:
@@ -30,7 +37,7 @@ class FolderPath:
 
     def detect(self, override: DialectOverride | None) -> Layout:
         """The columns of all files, in the order of their first appearance; those that folders tell come last."""
-        files = data_files(self.address)
+        files = self.files
         if not files:
             raise UnreadableTable("folder without files of a table")
         first = detect_layout(files[0].table_path, override)
@@ -40,14 +47,15 @@ class FolderPath:
         return replace(first, format=FORMAT, columns=columns)
 
     def read(self, layout: Layout, part: Part, counter: RowCounter) -> Iterator[pa.RecordBatch]:
-        for file in data_files(self.address)[part.start : part.stop]:
+        for file in part.files or self.files[part.start : part.stop]:
             told = dict(file.partition)
             for batch in read(file.table_path, _layout_of(file, layout), None, counter):
                 columns = [_column(batch, name, told) for name in layout.columns]
                 yield pa.RecordBatch.from_arrays(columns, names=list(layout.columns))
 
     def split(self, layout: Layout, target_bytes: int) -> list[Part]:
-        return grouped([file.bytes for file in data_files(self.address)], target_bytes)
+        parts = grouped([file.bytes for file in self.files], target_bytes)
+        return [replace(part, files=self.files[part.start : part.stop]) for part in parts]
 
 
 def _column(batch: pa.RecordBatch, name: str, told: dict[str, str | None]) -> pa.Array:

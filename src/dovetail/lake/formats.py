@@ -22,6 +22,8 @@ FORMAT_BY_SUFFIX = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".orc": "orc",
+    ".avro": "avro",
 }
 
 COMPRESSION_BY_SUFFIX = {".gz": "gz", ".zst": "zst"}
@@ -30,7 +32,7 @@ COMPRESSION_BY_SUFFIX = {".gz": "gz", ".zst": "zst"}
 def format_of(name: str) -> tuple[str, str] | None:
     """(format, compression) of a table file by its name, in any case; None where the name is not a table's.
 
-    Parquet and Arrow compress inside, so only the text formats may carry an outer `.gz` or `.zst`.
+    The binary formats compress inside, so only the text formats may carry an outer `.gz` or `.zst`.
     """
     stem, suffix = split_suffix(name)
     compression = COMPRESSION_BY_SUFFIX.get(suffix, "")
@@ -56,6 +58,7 @@ MAGIC = (
     (b"SQLite format 3", "an SQLite database"),
     (b"PAR1", "a Parquet file under another name"),
     (b"ARROW1", "an Arrow file under another name"),
+    (b"Obj\x01", "an Avro file under another name"),
     (b"\x89PNG", "an image"),
     (b"\xff\xd8\xff", "an image"),
     (b"GIF8", "an image"),

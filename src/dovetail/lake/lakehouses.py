@@ -36,8 +36,9 @@ def delta_files(address: str) -> list[DataFile]:
             DataFile(
                 f"{address.rstrip('/')}/{unquote(action['path'])}",
                 action["size_bytes"],
-                f"{about.id}-{action['path']}",  # files of Delta Lake never change
+                f"{about.id}-{action['path']}",
                 tuple((name.removeprefix(_PARTITION), _text(action[name])) for name in names),
+                is_final=True,
             )
             for action in actions.to_pylist()
         ),
@@ -49,11 +50,14 @@ def iceberg_files(metadata: str) -> list[DataFile]:
     """By the newest metadata of a table that lies in a folder, without a catalog."""
     exceptions = _library("pyiceberg.exceptions")
     with _broken("Iceberg table", exceptions.PyIcebergError if hasattr(exceptions, "PyIcebergError") else ValueError):
-        table = _library("pyiceberg.table").StaticTable.from_metadata(metadata)
+        table = _library("pyiceberg.table").StaticTable.from_metadata(metadata, _iceberg_properties())
         found = list(table.scan().plan_files())
     if any(task.delete_files for task in found):
         raise UnreadableTable("Iceberg table with delete files, which only Iceberg's own readers follow")
-    files = [DataFile(_local(task.file.file_path), task.file.file_size_in_bytes, task.file.file_path) for task in found]
+    files = [
+        DataFile(_local(file.file_path), file.file_size_in_bytes, file.file_path, is_final=True)
+        for file in (task.file for task in found)
+    ]
     return sorted(files, key=lambda file: file.path)
 
 
@@ -69,6 +73,12 @@ def _text(value: Any) -> str | None:
 def _storage_options() -> dict[str, str]:
     """Loopback servers speak no TLS; all else the library takes from the environment."""
     return {"allow_http": "true"} if os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://") else {}
+
+
+def _iceberg_properties() -> dict[str, str]:
+    """What the library does not take from the environment by itself."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    return {"s3.endpoint": endpoint} if endpoint else {}
 
 
 def _library(name: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from dovetail.lake.data_file import DataFile
 from dovetail.lake.declared import NO_KEYS, DeclaredKeys
 
 
@@ -51,13 +52,22 @@ class Layout:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a file: bytes of a text file, row groups of a Parquet file, batches of an Arrow file.
+    """A piece of a table: bytes of a text file, row groups of a Parquet file, batches of an Arrow file, or files.
 
     A `stop` of None means to the end. `Part()` is the whole file, whatever its format.
     """
 
     start: int = 0
     stop: int | None = None
+    files: tuple[DataFile, ...] = ()
+    """Of a table of many files, those of this part: who reads it need not list them again."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"start": self.start, "stop": self.stop, "files": [file.to_json() for file in self.files]}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Part:
+        return cls(values["start"], values["stop"], tuple(map(DataFile.from_json, values["files"])))
 
 
 @dataclass

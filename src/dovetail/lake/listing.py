@@ -21,10 +21,11 @@ from typing import Any
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError, UnreadableTable
-from dovetail.lake.containers.registry import SEPARATOR, is_container
+from dovetail.lake.containers.registry import SEPARATOR, is_container, log_of
 from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
 from dovetail.lake.schemes import refuse_password, source_class, split_table
+from dovetail.lake.streams import reasons
 from dovetail.lake.table_folders import ICEBERG, data_files, folder_fingerprint, is_mark
 
 # Where tables come from that only a Spark session can read. The path of such a table is one of these, `/` and its name,
@@ -144,8 +145,20 @@ def matches(name: str, pattern: str) -> bool:
     return name == pattern or any(fnmatch.fnmatchcase(name, glob) for glob in globs)
 
 
-def fingerprint(status: os.stat_result, readable: bool, dialect: str) -> str:
-    return f"{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
+def fingerprint(path: str, status: os.stat_result, dialect: str) -> str:
+    """Of a file with this status; of a database, of its log too."""
+    readable = os.access(path, os.R_OK)
+    return f"{_log_mark(path)}{status.st_size}-{status.st_mtime_ns}-{'r' if readable else 'x'}-{dialect}"
+
+
+def _log_mark(path: str) -> str:
+    """Nothing where a database has no log, or an empty one: those who read may make one."""
+    log = log_of(path)
+    try:
+        status = os.stat(log) if log else None  # noqa: PTH116  # as below
+    except FileNotFoundError:
+        status = None
+    return f"{status.st_size}-{status.st_mtime_ns}+" if status and status.st_size else ""
 
 
 def list_files(root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
@@ -216,12 +229,18 @@ def is_table_folder(path: Path) -> bool:
 def _is_table(entries: list[os.DirEntry[str]]) -> bool:
     """Whether a folder is a table, by what is in it."""
     return any(
-        is_mark(entry.name, "/")
-        or (entry.name == ICEBERG and any(is_mark(entry.name, file.name) for file in Path(entry.path).iterdir()))
+        is_mark(entry.name, "/") or (entry.name == ICEBERG and _holds_metadata(entry.path))
         if _is_folder(entry)
         else is_mark(entry.name)
         for entry in entries
     )
+
+
+def _holds_metadata(folder: str) -> bool:
+    try:
+        return any(is_mark(ICEBERG, file.name) for file in Path(folder).iterdir())
+    except OSError:  # whoever walks on into it reports that
+        return False
 
 
 def folder_table(root: Root, inside: str, address: str, listed: Sequence[DataFile] | None = None) -> TableFile:
@@ -229,7 +248,8 @@ def folder_table(root: Root, inside: str, address: str, listed: Sequence[DataFil
     name = _written(inside.rstrip("/")) or root.name
     dialect = dialect_of(root, name)
     try:
-        files = data_files(address, listed)
+        with reasons():
+            files = data_files(address, listed)
     except UnreadableTable as reason:
         return TableFile(root.prefix + name, address, 0, f"refused: {reason}", refused=str(reason))
     size = sum(file.bytes for file in files)
@@ -304,9 +324,8 @@ def _table_file(root: Root, path: str, name: str, refused: str) -> TableFile:
         try:
             status = os.stat(path)  # noqa: PTH116  # making a Path of each of a million files takes as long
             if stat.S_ISREG(status.st_mode):
-                readable = os.access(path, os.R_OK)
                 path.encode()
-                current = fingerprint(status, readable, dialect)
+                current = fingerprint(path, status, dialect)
                 return TableFile(root.prefix + name, path, status.st_size, current, dialect)
             refused = "not a regular file"
         except FileNotFoundError:

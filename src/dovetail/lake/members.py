@@ -14,6 +14,8 @@ from dovetail.lake.containers.registry import container_of, is_container, member
 from dovetail.lake.files import Copy, Source
 from dovetail.lake.formats import format_of
 from dovetail.lake.listing import Root, TableFile, is_excluded
+from dovetail.lake.member_lists import MemberLists
+from dovetail.lake.object_path import ObjectPath, TablePath
 from dovetail.lake.reader import AnyPath
 from dovetail.lake.streams import reasons
 
@@ -28,10 +30,12 @@ class OpenedContainers:
     def __init__(self, files: Source) -> None:
         self._files = files
 
-    def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
+    def list(self, root: Root, skip: Callable[[Path], bool], lists: MemberLists | None = None) -> Iterator[TableFile]:
+        """Containers are looked into unless `lists` has what is in them."""
+        kept = MemberLists() if lists is None else lists
         with ThreadPoolExecutor(_LISTINGS) as threads:
             listed = [
-                threads.submit(self._members, root, file) if _holds_tables(file) else [file]
+                threads.submit(self._members, root, file, kept) if _holds_tables(file) else [file]
                 for file in self._files.list(root, skip)
             ]
             for found in listed:
@@ -45,23 +49,41 @@ class OpenedContainers:
 
     def copy(self, file: TableFile, folder: Path) -> Copy:
         address = parse_member(file.path)
-        copied = self._files.copy(_container(file), folder)
+        copied = self._copy_of_container(_container(file), folder)
         if address is None:
             return copied
-        assert isinstance(copied.path, Path)  # containers are files
+        assert isinstance(copied.path, Path | ObjectPath)  # containers are files
         folder.mkdir(parents=True, exist_ok=True)
+        _require_readable(copied.path)
         name = address.name or _only_member(copied.path, address.path)
         return replace(copied, path=address.container.extract(copied.path, name, folder))
 
-    def _members(self, root: Root, file: TableFile) -> Sequence[TableFile]:
+    def _copy_of_container(self, file: TableFile, folder: Path) -> Copy:
+        """The file, fetched if it has to be."""
+        container = container_of(file.path)
+        if container is None or not container.in_place:
+            return self._files.copy(file, folder)
+        mark = self._files.fingerprint(file)
+        if not mark:
+            raise FileNotFoundError(2, "No such file", file.path)
+        return Copy(self._files.open(file.path), mark, private=False)
+
+    def _members(self, root: Root, file: TableFile, lists: MemberLists) -> Sequence[TableFile]:
         """The tables of a container that are wanted; where it cannot be read, itself with the reason."""
         try:
-            with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, reasons():
-                found = members_of(Path(str(self._files.copy(file, Path(folder)).path)))
-        except UnreadableTable as reason:
-            return [replace(file, refused=str(reason))]
+            found = lists.contents(file, self._look_into)
+        except UnreadableTable as reason:  # for now: without a fingerprint, the next run tries again
+            return [replace(file, refused=str(reason), fingerprint="")]
+        if isinstance(found, str):
+            return [replace(file, refused=found)]
         named = [_member_of(file, member) for member in found]
         return [member for member in named if not is_excluded(root, member.table.removeprefix(root.prefix))]
+
+    def _look_into(self, file: TableFile) -> Sequence[Member]:
+        with tempfile.TemporaryDirectory(prefix="dovetail-") as folder, reasons():
+            path = self._copy_of_container(file, Path(folder)).path
+            assert isinstance(path, Path | ObjectPath)
+            return members_of(path)
 
 
 def _member_of(file: TableFile, member: Member) -> TableFile:
@@ -69,20 +91,27 @@ def _member_of(file: TableFile, member: Member) -> TableFile:
     return replace(file, table=table, path=path, bytes=member.bytes)
 
 
-def members_of(path: Path) -> list[Member]:
+def members_of(path: TablePath) -> list[Member]:
     container = container_of(path.name)
     assert container is not None
+    _require_readable(path)
     found = container.members(path)
     if not found:
         raise UnreadableTable("no tables in it")
     return found
 
 
+def _require_readable(path: TablePath) -> None:
+    """Raises as the operating system does: libraries say in many ways that they may not open a file."""
+    with path.open("rb"):
+        pass
+
+
 def _holds_tables(file: TableFile) -> bool:
     return not file.refused and format_of(file.path) is None and is_container(file.path)
 
 
-def _only_member(path: Path, address: str) -> str:
+def _only_member(path: TablePath, address: str) -> str:
     """The name of a container's table, where nobody names one."""
     names = [member.name for member in members_of(path)]
     if len(names) > 1 and "" not in names:

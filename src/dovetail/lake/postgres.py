@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.errors import InputError
+from dovetail.errors import InputError, SourceUnreachable
 from dovetail.lake.containers.registry import member_address
 from dovetail.lake.declared import DeclaredKeys, DeclaredReference, Names, declared_keys
 from dovetail.lake.dialect import DialectOverride
@@ -70,6 +70,8 @@ _CONSTRAINTS = """
     WHERE k.conrelid = to_regclass($1) AND k.contype IN ('p', 'u', 'f') AND k.conparentid = 0
 """
 """Keys; those of partitions are derived from the keys of their tables."""
+_SERVER_STATES = ("08", "53", "57P")
+"""Of SQL, what is about the connection or the server and not about a table: lost, too many, shut down."""
 _REASON = re.compile(r"(?:failed|ERROR|FATAL): +(?:FATAL: +)?(.*)")
 _PASSWORD = re.compile(r"(postgres(?:ql)?://[^/@\s:]*):[^@\s]*@")
 
@@ -78,11 +80,8 @@ class PostgresTables:
     """The tables of a database that the user may read."""
 
     def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
-        try:
-            with _connected(root.path) as connection:
-                found = _rows(connection, _TABLES)
-        except OSError as error:
-            raise InputError(f"{root.path} cannot be reached: {error.strerror}.") from error
+        with _connected(root.path) as connection:
+            found = _rows(connection, _TABLES)
         for row in found:
             name = f"{row['schema']}.{row['name']}"
             if is_wanted(root, name):
@@ -190,7 +189,10 @@ def _rows(connection: Any, query: str, *parameters: str) -> list[dict[str, Any]]
 
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
-    """What PostgreSQL raises, as the operating system would: who reads tables knows what that means."""
+    """What PostgreSQL raises about a table, as the operating system would: who reads tables knows what that means.
+
+    Raises `SourceUnreachable` where it cannot be reached, or is not any more.
+    """
     try:
         import adbc_driver_postgresql.dbapi as driver
     except ModuleNotFoundError as error:
@@ -200,17 +202,26 @@ def _connected(address: str) -> Iterator[Any]:
     place = split_table(address)[0]
     refuse_password(address)
     try:
-        with driver.connect(place) as connection:
+        opened = driver.connect(place)
+    except driver.Error as error:
+        raise SourceUnreachable(f"{place} cannot be reached: {_said(error)}.") from error
+    try:
+        with opened as connection:
             yield connection
     except driver.Error as error:
-        raise _as_os_error(error) from error
+        state = getattr(error, "sqlstate", None) or ""
+        if not state or state.startswith(_SERVER_STATES):
+            raise SourceUnreachable(f"{place} cannot be reached any more: {_said(error)}.") from error
+        raise _as_os_error(state, _said(error)) from error
 
 
-def _as_os_error(error: Any) -> OSError:
+def _said(error: Exception) -> str:
     text = _PASSWORD.sub(r"\1@", str(error)).strip() or type(error).__name__
     reason = _REASON.search(text)
-    said = (reason.group(1) if reason else text.splitlines()[-1]).strip().rstrip(".")
-    state = getattr(error, "sqlstate", None) or ""
+    return (reason.group(1) if reason else text.splitlines()[-1]).strip().rstrip(".")
+
+
+def _as_os_error(state: str, said: str) -> OSError:
     if state == "42501":
         return PermissionError(13, said)
     if state in ("42P01", "3F000"):

@@ -17,6 +17,7 @@ from dovetail.errors import InputError
 from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
+from dovetail.lake.member_lists import MemberLists
 from dovetail.lake.members import OpenedContainers
 from dovetail.lake.schemes import source_class, split_table
 from dovetail.lake.table_folders import data_files, is_folder_table
@@ -37,14 +38,19 @@ def _made(source: str) -> Source:
     return cast(Source, getattr(importlib.import_module(module), name)())
 
 
-def list_lake(roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False) -> dict[str, TableFile]:
+def list_lake(
+    roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False, lists: MemberLists | None = None
+) -> dict[str, TableFile]:
     """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave.
 
-    Where roots of one folder both list a file, it belongs to the first.
+    Where roots of one folder both list a file, it belongs to the first. Containers that `lists` knows are not looked
+    into.
     """
     files: dict[str, TableFile] = {}
     for root in roots:
-        for file in source_of(root.path).list(root, skip):
+        source = source_of(root.path)
+        listed = source.list(root, skip, lists) if isinstance(source, OpenedContainers) else source.list(root, skip)
+        for file in listed:
             if files.get(file.table, file).path != file.path:
                 raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
             files.setdefault(file.table, file)

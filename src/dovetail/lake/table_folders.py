@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from dovetail._objects import Objects, StoredObject, is_remote
+from dovetail._objects import Objects, StoredObject, is_remote, split_address
 from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
 from dovetail.lake.lakehouses import delta_files, iceberg_files
@@ -50,8 +50,7 @@ def table_folders(names: Iterable[str]) -> set[str]:
 
 def data_files(address: str, listed: Sequence[DataFile] | None = None) -> list[DataFile]:
     """The files of a table as it is now, in the order of their names; `listed` are all files of the folder."""
-    if listed is None:
-        listed = list(_remote_files(address) if is_remote(address) else _local_files(address))
+    listed = files_below(address) if listed is None else listed
     if any(file.path.startswith(f"{address}{DELTA_LOG}/") for file in listed):
         return delta_files(address)
     metadata = [
@@ -63,6 +62,11 @@ def data_files(address: str, listed: Sequence[DataFile] | None = None) -> list[D
         file for file in listed if file.bytes and format_of(file.path) and _is_public(file.path.removeprefix(address))
     ]
     return sorted(found, key=lambda file: file.path)
+
+
+def files_below(address: str) -> list[DataFile]:
+    """All files in the folder of a table, at any depth, of its data or not. None where there is no such folder."""
+    return list(_remote_files(address) if is_remote(address) else _local_files(address))
 
 
 def _version(metadata: DataFile) -> tuple[int, str]:
@@ -80,14 +84,25 @@ def folder_fingerprint(files: Iterable[DataFile], dialect: str) -> str:
     return f"{digest.hexdigest()}-{dialect}"
 
 
+def current_folder_fingerprint(address: str, dialect: str) -> str:
+    """Of the table as it is now; empty where it is gone."""
+    listed = files_below(address)
+    return folder_fingerprint(data_files(address, listed), dialect) if listed else ""
+
+
 def _local_files(address: str) -> Iterator[DataFile]:
-    for folder, folders, files in os.walk(address):
+    for folder, folders, files in os.walk(address, onerror=_raise):
         folders.sort()
         for name in sorted(files):
             path = Path(folder, name)
             status = path.stat()
-            mark = f"{status.st_size}-{status.st_mtime_ns}"
-            yield DataFile(str(path), status.st_size, mark, partition_of(str(path).removeprefix(address)))
+            told = partition_of(str(path).removeprefix(address))
+            yield DataFile(str(path), status.st_size, _mark(status), told)
+
+
+def _raise(error: OSError) -> None:
+    """Rows of a folder that cannot be listed would be missing."""
+    raise error
 
 
 def _remote_files(address: str) -> Iterator[DataFile]:
@@ -97,7 +112,25 @@ def _remote_files(address: str) -> Iterator[DataFile]:
 
 def object_file(address: str, entry: StoredObject) -> DataFile:
     """A file of a table, of an object that is named from its folder on."""
-    return DataFile(address + entry.name, entry.bytes, f"{entry.bytes}-{entry.tag}", partition_of(entry.name))
+    return DataFile(address + entry.name, entry.bytes, _object_mark(entry), partition_of(entry.name))
+
+
+def is_as_listed(file: DataFile) -> bool:
+    """Whether nobody has changed a file since it was listed. FileNotFoundError where it is gone."""
+    if file.is_final:
+        return True
+    if is_remote(file.path):
+        folder, name = split_address(file.path)
+        return _object_mark(Objects(folder).head(name)) == file.mark
+    return _mark(Path(file.path).stat()) == file.mark
+
+
+def _mark(status: os.stat_result) -> str:
+    return f"{status.st_size}-{status.st_mtime_ns}"
+
+
+def _object_mark(entry: StoredObject) -> str:
+    return f"{entry.bytes}-{entry.tag}"
 
 
 def _is_public(name: str) -> bool:

@@ -20,7 +20,7 @@ from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
 from dovetail.pipeline.report import forget_progress
 from dovetail.pipeline.spark_tables import SparkSource
 from dovetail.pipeline.stages import STAGED
-from dovetail.pipeline.tasks import DIED, RAISED, run_tasks
+from dovetail.pipeline.tasks import DIED, LACKING, RAISED, run_tasks
 from dovetail.pipeline.work import SLICES
 from dovetail.settings import MB, Settings
 
@@ -247,6 +247,10 @@ class SparkBuild:
             if "failed" in answer:
                 place = self._writer.store.address
                 raise BuildFailed(f"Cannot write to {place}: {answer['failed']}. What was committed stays.")
+            if LACKING in answer:
+                raise BuildFailed(
+                    f"The worker {answer['host']} cannot go on. {answer[LACKING]} What was committed stays."
+                )
         return answers
 
 

@@ -37,7 +37,7 @@ class Witness:
 
     folder: str
     path: str
-    contents: str  # its length, and a digest of its first bytes
+    contents: str  # its length, and a digest of its first bytes or, of an object, its tag
 
 
 def witness(path: str | Path, folder: str | Path | None = None) -> Witness:
@@ -152,11 +152,9 @@ def host() -> str:
 def _contents(path: str) -> str:
     if is_remote(path):
         folder, name = split_address(path)
-        objects = Objects(folder)
-        length = objects.head(name).bytes
-        head = objects.read(name, 0, min(length, _HEAD_BYTES)) if length else b""
-    else:
-        with Path(path).open("rb") as stream:
-            head = stream.read(_HEAD_BYTES)
-            length = stream.seek(0, os.SEEK_END)
+        found = Objects(folder).head(name)
+        return f"{found.bytes}-{found.tag}"
+    with Path(path).open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+        length = stream.seek(0, os.SEEK_END)
     return f"{length}-{hashlib.sha256(head).hexdigest()}"

@@ -1,8 +1,9 @@
 """Reads files of the lake into counted values: whole, or in parts by several tasks.
 
-What goes wrong is one of three things, whatever the table's size. A bad file is recorded with its fingerprint, and is
+What goes wrong is one of a few things, whatever the table's size. A bad file is recorded with its fingerprint, and is
 not opened again before it changes. A fault that may pass is tried again now and, if it stays, recorded without a
-fingerprint, so that the next run tries again. Any other exception is a bug of ours: it goes on to the driver.
+fingerprint, so that the next run tries again. Any other exception goes on to the driver: what the run lacks, such as
+a package or a database that answers, fails the run, and the rest are bugs of ours.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.profile import RawColumn, count_values
-from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
+from dovetail.errors import SourceUnreachable, TemporarilyUnreadable, UnreadableTable, VanishedTable
 from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.dialect import parse_override
 from dovetail.lake.files import Copy
@@ -27,6 +28,7 @@ from dovetail.lake.object_path import ObjectPath, path_of
 from dovetail.lake.reader import AnyPath, detect_layout, read, split
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
+from dovetail.lake.table_folders import is_as_listed
 from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
 
@@ -82,7 +84,7 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
         raise
     except UnreadableTable as reason:
         return _failure(reason, before)
-    found = [vars(part) for part in parts]
+    found = [part.to_json() for part in parts]
     return {"fingerprint": before, "layout": layout.to_json(), "parts": found, "guessed": guessed}
 
 
@@ -112,12 +114,24 @@ def stage_part(
             raise
         except UnreadableTable as reason:
             answer = _failure(reason, before)
-        after = current_fingerprint(file)
-        if not after:
-            raise VanishedTable(VANISHED)
-        return answer if after == before else {"error": CHANGED, "fingerprint": ""}
+        return answer if _is_unchanged(file, before, part) else {"error": CHANGED, "fingerprint": ""}
     except TemporarilyUnreadable as reason:
         return _failure(reason, before)
+
+
+def _is_unchanged(file: TableFile, before: str, part: Part) -> bool:
+    """Whether a part that was read is one of the table as it was before. Raises `VanishedTable` where that is gone."""
+    if part.files:
+        return _patiently(lambda: _are_as_listed(part))
+    now = current_fingerprint(file)
+    if not now:
+        raise VanishedTable(VANISHED)
+    return now == before
+
+
+def _are_as_listed(part: Part) -> bool:
+    with reasons():
+        return all(map(is_as_listed, part.files))
 
 
 def layout_of(file: TableFile, path: AnyPath) -> Layout:
@@ -196,7 +210,7 @@ def _patiently(attempt: Callable[[], Answer]) -> Answer:
     for number in range(1, _ATTEMPTS):
         try:
             return attempt()
-        except TemporarilyUnreadable:
+        except (TemporarilyUnreadable, SourceUnreachable):
             time.sleep(_PAUSE * 5 ** (number - 1))
     return attempt()
 

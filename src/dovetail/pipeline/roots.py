@@ -11,10 +11,16 @@ from typing import Any
 from dovetail._objects import Objects, is_remote
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.marker import MARKER, index_around, is_index
-from dovetail.errors import InputError
+from dovetail._storage.sealed import seal, unseal
+from dovetail._storage.store import Store
+from dovetail.errors import IndexDamaged, InputError
 from dovetail.lake.listing import Root, TableFile, is_spark
+from dovetail.lake.member_lists import VERSION, MemberLists
 from dovetail.lake.schemes import source_class
 from dovetail.lake.source import list_lake
+
+MEMBERS = "members.json"
+"""In an index: what is in the containers of its lake. Belongs to no generation, and can be found out again."""
 
 # Between the name of a root beyond the first and the path of a table under it. No path under any root has two slashes
 # in a row, so that ids of different roots never meet, whichever files and roots come later.
@@ -89,15 +95,28 @@ def _prefixes(root: Root) -> Iterator[str]:
         yield f"{'/'.join(parts)}-{number}{_SEPARATOR}"
 
 
-def list_tables(roots: Iterable[Root]) -> dict[str, TableFile]:
+def list_tables(roots: Iterable[Root], store: Store) -> dict[str, TableFile]:
     """Every file of the roots that may be a table, by its id. Where roots overlap, a file belongs to the first.
 
-    Tables that only Spark can read are left out.
+    Tables that only Spark can read are left out. What is in containers is remembered in the index's `store`.
     """
     files: dict[str, TableFile] = {}
     seen: set[str] = set()
-    for table, file in list_lake((root for root in roots if not is_spark(root.path)), skip=is_index).items():
+    lists = _member_lists(store)
+    listed = list_lake((root for root in roots if not is_spark(root.path)), is_index, lists)
+    if lists.has_changed:
+        store.put(MEMBERS, seal({"version": VERSION, "containers": lists.to_json()}))
+    for table, file in listed.items():
         if file.refused or file.path not in seen:
             files[table] = file
             seen.add(file.path)
     return files
+
+
+def _member_lists(store: Store) -> MemberLists:
+    """What the last run has found in containers. Where that is lost or damaged, they are looked into again."""
+    try:
+        body = unseal(store.read(MEMBERS), MEMBERS)
+    except (FileNotFoundError, IndexDamaged):
+        return MemberLists()
+    return MemberLists(body["containers"] if body["version"] == VERSION else None)

@@ -120,7 +120,7 @@ def _run_in(
     tables = spark_source(spark().session, of_spark, request.dataframes) if of_spark else None
     live = live_tables(writer.snapshot())
     indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, asked)}
-    listing = _list(writer.manifest, asked, request, tables)
+    listing = _list(writer, asked, request, tables)
     changes = compare(listing.files, indexed)
     _refuse_great_loss(changes, indexed, asked, request)
     report = replace(_report(changes), spark_start_seconds=started.spark_start_seconds)
@@ -169,9 +169,9 @@ def _merge_small(
             run_merges(writer, build, groups, slots)
 
 
-def _list(manifest: Manifest, asked: Sequence[Root], request: Request, tables: SparkSource | None) -> Listing:
-    roots = choose_roots(roots_of(manifest), asked, request.choices, request.add, request.to)
-    listed = list_tables(roots)
+def _list(writer: IndexWriter, asked: Sequence[Root], request: Request, tables: SparkSource | None) -> Listing:
+    roots = choose_roots(roots_of(writer.manifest), asked, request.choices, request.add, request.to)
+    listed = list_tables(roots, writer.store)
     places = {root.path for root in asked}
     for chosen in roots:
         if tables is not None and is_spark(chosen.path) and chosen.path in places:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail._storage.directory import TARGET_FAILURES
 from dovetail._storage.store import Address, Store, open_store
-from dovetail.errors import BuildFailed
+from dovetail.errors import BuildFailed, InputError
 from dovetail.pipeline.probe import Witness, first_unseen, host, require_unchanged
 
 Task = dict[str, Any]
@@ -31,6 +31,8 @@ DIED = "died"
 """The key of the answer of a task that ended its worker."""
 RAISED = "raised"
 """The key of the answer of a task that raised an exception: its type, its message and where it came from."""
+LACKING = "lacking"
+"""The key of the answer of a task that cannot go on for want of a package or a server: a sentence."""
 _RESULT = "result string"
 _UNSEEN = "unseen"
 _GONE = "Spark has ended, or cannot be reached. What was committed stays; the next run goes on from there."
@@ -140,6 +142,8 @@ def attempt(work: Callable[[Task], Any], task: Task) -> Any:
         return work(task)
     except OSError:
         raise
+    except InputError as error:
+        return {LACKING: str(error), "host": host()}
     except Exception as error:  # noqa: BLE001  # the driver halves the group, and names the file and the bug
         frames = traceback.extract_tb(error.__traceback__)
         where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""

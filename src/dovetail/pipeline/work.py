@@ -56,13 +56,13 @@ def prepare_big(task: Task) -> Any:
 
 def check_cut(task: Task) -> Any:
     layout = Layout.from_json(task["layout"])
-    return {"exact": check_part(TableFile(**task["file"]), layout, Part(**task["part"]))}
+    return {"exact": check_part(TableFile(**task["file"]), layout, Part.from_json(task["part"]))}
 
 
 @target_failures
 def stage_big(task: Task) -> Any:
     layout = Layout.from_json(task["layout"])
-    part = Part(**task["part"])
+    part = Part.from_json(task["part"])
     try:
         with open_store(task["shared"]).publish(SLICES) as folder:
             return stage_part(TableFile(**task["file"]), task["fingerprint"], layout, part, folder, task["slice_bytes"])

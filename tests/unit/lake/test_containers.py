@@ -16,7 +16,8 @@ import pyarrow as pa
 import pytest
 
 import dovetail
-from dovetail.errors import InputError, UnreadableTable
+from dovetail.errors import InputError, TemporarilyUnreadable, UnreadableTable
+from dovetail.lake import members
 from dovetail.lake.containers.html_tables import HtmlPage
 from dovetail.lake.containers.nested_json import tables_of as json_tables
 from dovetail.lake.containers.registry import parse_member
@@ -24,7 +25,7 @@ from dovetail.lake.containers.sheet_tables import tables_of
 from dovetail.lake.listing import Root, TableFile
 from dovetail.lake.members import members_of
 from dovetail.lake.reader import detect_layout, read
-from dovetail.lake.source import list_lake, source_of
+from dovetail.lake.source import is_unchanged, list_lake, source_of
 from support.pipeline import without_spark
 
 
@@ -177,6 +178,22 @@ class TestDatabases:
         ]  # fmt: skip
         assert [row["id"] for row in read_table(f"{path}::v", tmp_path / "c")] == ["1", "2", "3"]
 
+    def test_what_is_in_the_log_only(self, tmp_path):
+        path = tmp_path / "app.sqlite"
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE t (x)")
+        connection.commit()
+        (before,) = list_lake([Root.of(str(tmp_path))]).values()
+        connection.execute("INSERT INTO t VALUES (1)")
+        connection.commit()
+        (after,) = list_lake([Root.of(str(tmp_path))]).values()
+        assert before.fingerprint != after.fingerprint
+        assert read_table(after.path, tmp_path / "c") == [{"x": "1"}]
+        assert source_of(after.path).fingerprint(after) == after.fingerprint, "reading changes nothing"
+        assert is_unchanged(after.path, after.fingerprint)
+        connection.close()
+
     def test_duckdb(self, tmp_path):
         path = tmp_path / "w.duckdb"
         with duckdb.connect(str(path)) as connection:
@@ -265,3 +282,40 @@ def test_a_lake_of_containers(tmp_path):
         assert dovetail.index(lake, to).changed == 1
         (lake / "a.zip").unlink()
         assert dovetail.index(lake, to).removed == 1
+
+
+def test_containers_that_have_not_changed_are_not_opened(tmp_path, monkeypatch):
+    lake, to = tmp_path / "lake", tmp_path / "idx"
+    lake.mkdir()
+    with zipfile.ZipFile(lake / "a.zip", "w") as archive:
+        archive.writestr("cities.csv", CITIES)
+        archive.writestr("other.csv", CITIES)
+    (lake / "broken.zip").write_bytes(b"no archive")
+    with without_spark():
+        dovetail.index(lake, to, exclude=["*::other.csv"])
+        with monkeypatch.context() as patch:
+            patch.setattr(members, "members_of", lambda path: pytest.fail(f"{path} was opened"))
+            assert dovetail.index(lake, to).unchanged == 2
+            assert dovetail.index(lake, to, exclude=[]).added == 1, "what else is in it is known"
+        (to / "members.json").write_bytes(b"damaged")
+        assert dovetail.index(lake, to).unchanged == 3
+        (lake / "a.zip").unlink()
+        dovetail.index(lake, to, allow_drop=True)
+        assert "a.zip" not in (to / "members.json").read_text()
+        assert dovetail.verify(to).problems == ()
+
+
+def test_a_container_that_cannot_be_opened_now_is_tried_again(tmp_path, monkeypatch):
+    lake, to = tmp_path / "lake", tmp_path / "idx"
+    lake.mkdir()
+    (lake / "a.json").write_text('[{"a": 1, "b": 2}, {"a": 3, "b": 4}]')
+
+    def locked(path: Path) -> None:
+        raise TemporarilyUnreadable("cannot be read now: locked")
+
+    with without_spark():
+        with monkeypatch.context() as patch:
+            patch.setattr(members, "members_of", locked)
+            (skipped,) = dovetail.index(lake, to).skipped
+            assert skipped.reason == "cannot be read now: locked"
+        assert not dovetail.index(lake, to).skipped

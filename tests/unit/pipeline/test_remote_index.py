@@ -14,6 +14,7 @@ from dovetail._objects import Objects
 from dovetail._storage import directory
 from dovetail._storage.directory import open_snapshot, open_writer
 from dovetail.errors import IndexDamaged, InputError, NotAnIndex, WriterConflict
+from dovetail.lake import object_path
 from dovetail.lake.listing import Root
 from support.buckets import buckets_in_memory
 from support.command import dovetail as command
@@ -100,6 +101,7 @@ def test_searches_and_joins_answer_the_same(lake, tmp_path):
 
 def test_every_object_is_fetched_once_and_the_lake_is_listed_once(lake, monkeypatch):
     upload(lake)
+    monkeypatch.setattr(object_path, "_TAIL_BYTES", 100)
     fetched: list[str] = []
     listed: list[str] = []
     download, entries = Objects.download, Objects.entries

@@ -15,6 +15,7 @@ import pyarrow as pa
 from dovetail.errors import UnreadableTable
 from dovetail.lake.containers.container import Member, gone
 from dovetail.lake.formats import format_of, split_suffix
+from dovetail.lake.object_path import TablePath
 from dovetail.lake.streams import broken
 
 LARGEST_MEMBER = 1 << 36
@@ -22,11 +23,15 @@ LARGEST_MEMBER = 1 << 36
 
 
 class ZipArchive:
-    def members(self, path: Path) -> list[Member]:
+    """Its directory is at its end, and says where each member is."""
+
+    in_place = True
+
+    def members(self, path: TablePath) -> list[Member]:
         with _opened_zip(path) as archive:
             return [Member(info.filename, info.file_size) for info in archive.infolist() if _is_table(info.filename)]
 
-    def extract(self, path: Path, name: str, folder: Path) -> Path:
+    def extract(self, path: TablePath, name: str, folder: Path) -> Path:
         with _opened_zip(path) as archive:
             try:
                 info = archive.getinfo(name)
@@ -40,6 +45,8 @@ class ZipArchive:
 
 class TarArchive:
     """Plain or compressed, which its first bytes tell."""
+
+    in_place = False
 
     def members(self, path: Path) -> list[Member]:
         with _opened_tar(path) as archive:
@@ -74,9 +81,9 @@ def _written(file: IO[bytes], name: str, folder: Path) -> Path:
 
 
 @contextmanager
-def _opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+def _opened_zip(path: TablePath) -> Iterator[zipfile.ZipFile]:
     damage = zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError
-    with broken("ZIP archive", *damage), zipfile.ZipFile(path) as archive:
+    with path.open("rb") as file, broken("ZIP archive", *damage), zipfile.ZipFile(file) as archive:
         yield archive
 
 

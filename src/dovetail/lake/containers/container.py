@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -21,13 +21,18 @@ class Member:
 
 
 class Container(Protocol):
-    """A kind of file that holds tables. What is wrong with a file is raised as `UnreadableTable`."""
+    """A kind of file that holds tables. What is wrong with a file is raised as `UnreadableTable`.
 
-    def members(self, path: Path) -> list[Member]:
+    One that is read `in_place` may be an object of a store: then only the bytes that are needed are fetched.
+    """
+
+    in_place: ClassVar[bool]
+
+    def members(self, path: Any) -> list[Member]:
         """The tables of the file, in its order."""
         ...
 
-    def extract(self, path: Path, name: str, folder: Path) -> Path:
+    def extract(self, path: Any, name: str, folder: Path) -> Path:
         """A member as a file in `folder` that the reader reads. FileNotFoundError where there is no such member."""
         ...
 

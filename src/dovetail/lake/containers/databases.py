@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,6 +14,7 @@ import pyarrow as pa
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable
 from dovetail.lake.containers.container import Member, gone, write_arrow
 from dovetail.lake.containers.database_keys import duckdb_keys, duckdb_name, quoted, sqlite_keys
+from dovetail.lake.containers.registry import log_of
 from dovetail.lake.layout import distinct_names
 from dovetail.lake.streams import broken, first_line
 
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ROWS_AT_ONCE = 1 << 14
+_HEADER_BYTES, _LARGEST_PAGE = 100, 1 << 16  # of SQLite, which writes a page of this size as 1
 
 
 class SqliteFile:
+    in_place = False
+
     def members(self, path: Path) -> list[Member]:
         with _opened_sqlite(path) as connection:
             names = [
@@ -49,6 +54,8 @@ class SqliteFile:
 
 
 class DuckdbFile:
+    in_place = False
+
     def members(self, path: Path) -> list[Member]:
         with _opened_duckdb(path) as connection:
             return _members(path, list(_duckdb_tables(connection)))
@@ -81,10 +88,24 @@ def _members(path: Path, names: Sequence[str]) -> list[Member]:
     return [Member(name, size) for name in names]
 
 
+def _refuse_cut_off(path: Path) -> None:
+    """SQLite reads what a file lacks as zeros. What the header says of the size may be ahead where there is a log."""
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+        size = file.seek(0, os.SEEK_END)
+    log = Path(log_of(str(path)) or os.devnull)
+    if len(header) < _HEADER_BYTES or (log.exists() and log.stat().st_size):
+        return
+    page, change, pages, valid_for = (
+        int.from_bytes(header[at : at + length]) for at, length in ((16, 2), (24, 4), (28, 4), (92, 4))
+    )
+    if change == valid_for and size < pages * (_LARGEST_PAGE if page == 1 else page):
+        raise UnreadableTable("broken SQLite database: cut off")
+
+
 @contextmanager
 def _opened_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file", str(path))
+    _refuse_cut_off(path)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
@@ -114,8 +135,6 @@ def _text(value: Any) -> str | None:
 def _opened_duckdb(path: Path) -> Iterator[DuckDBPyConnection]:
     import duckdb
 
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file", str(path))
     with broken("DuckDB database", duckdb.Error):
         try:
             connection = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})

@@ -17,6 +17,8 @@ Rows = list[list[str]]
 
 
 class HtmlPage:
+    in_place = False
+
     def members(self, path: Path) -> list[Member]:
         tables = _tables(path)
         sizes = [sum(len(cell) + 1 for row in rows for cell in row) for rows in tables]

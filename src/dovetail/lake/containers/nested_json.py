@@ -30,6 +30,8 @@ class Table(NamedTuple):
 
 
 class JsonDocument:
+    in_place = False
+
     def members(self, path: Path) -> list[Member]:
         tables = tables_of(_document(path))
         total = sum(len(table.rows) for table in tables)

@@ -25,6 +25,9 @@ CONTAINER_SUFFIXES = tuple(_KINDS)
 PAGE_SUFFIXES = (*_SUFFIXES["spreadsheets.Workbook"], *_SUFFIXES["html_tables.HtmlPage"])
 """Containers whose tables often have no name of their own."""
 
+_LOGS = {".sqlite": "-wal", ".sqlite3": "-wal", ".db": "-wal", ".duckdb": ".wal"}
+"""What is added to the name of a database for the file with what was written but is not in the database's file yet."""
+
 
 class MemberAddress(NamedTuple):
     """A member: the container, its kind, and the name there."""
@@ -44,6 +47,12 @@ def container_of(name: str) -> Container | None:
     lower = name.lower()
     kind = next((kind for suffix, kind in _KINDS.items() if lower.endswith(suffix)), None)
     return None if kind is None else _container(kind)
+
+
+def log_of(path: str) -> str:
+    """The path of the log of a database, whose rows are those of both; empty for files that have none."""
+    suffix = next((suffix for suffix in _LOGS if path.lower().endswith(suffix)), "")
+    return path + _LOGS[suffix] if suffix else ""
 
 
 @functools.cache

@@ -23,6 +23,8 @@ _WHOLE = 1e15  # floats up to it hold every whole number
 class Workbook:
     """A sheet with one table is a member by its name; of several, by its name, `/` and a number."""
 
+    in_place = False
+
     def members(self, path: Path) -> list[Member]:
         with _opened(path) as book:
             return [Member(name, _size(cells)) for name, cells in _tables(book, book.sheet_names)]
