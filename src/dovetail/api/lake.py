@@ -22,11 +22,13 @@ from dovetail.api.decisions import decide, forget, listed
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.catalog.decisions import Decision, Decisions, column_decisions, decisions_digest, read_decisions
 from dovetail.errors import InputError
+from dovetail.indexes.frozen import refuse_other_key
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
+from dovetail.normalise.keyed import HASHED, hash_key, hashed_values
 from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
@@ -66,6 +68,7 @@ class Lake:
 
     def __init__(self, path: str | Path) -> None:
         self._snapshot: Snapshot = open_snapshot(path)
+        refuse_other_key(self._snapshot.manifest.frozen, hash_key())
         self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
         self._lake_keys: LakeKeys | None = None
         self._searched: SearchColumns | None = None
@@ -625,10 +628,19 @@ def verify(path: str | Path) -> Verification:
     return verify_index(path)
 
 
+def _token(value: str, column_type: ColumnType) -> str | None:
+    """The token of a value in a column of this type; of a hashed one, if the key is known."""
+    if column_type != HASHED:
+        return normalise_value(value, column_type)
+    key = hash_key()
+    token: str | None = hashed_values(pa.array([value]), key)[0].as_py() if key else None
+    return token
+
+
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:
     types = segment.catalog.columns["type"]
     for written in pc.unique(types).to_pylist():
-        token = normalise_value(value, ColumnType.from_json(json.loads(written)))
+        token = _token(value, ColumnType.from_json(json.loads(written)))
         if token is None:
             continue
         number = int(segment.tokens.find(pa.array([token], pa.large_string()))[0])

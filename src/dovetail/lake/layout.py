@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
@@ -15,7 +15,7 @@ class Layout:
     format: str
     """`delimited`, `jsonl`, `parquet`, `arrow`, or `folder` of a table of many files."""
     columns: tuple[str, ...]
-    """Distinct, in the file's order."""
+    """Distinct, in the file's order, without those that are left out."""
     compression: str = ""
     """Nothing, `gz` or `zst`."""
     encoding: str = ""
@@ -34,12 +34,33 @@ class Layout:
     body: int = 0
     """Where the first data record starts, in bytes of the file's text as UTF-8, after any byte order mark."""
 
+    excluded: tuple[tuple[int, str], ...] = ()
+    """Columns that the user left out: their places among all columns of the file, and the glob that named each."""
+    hashed: tuple[str, ...] = ()
+    """Columns whose values are kept as keyed hashes only."""
+
+    @property
+    def whole(self) -> Layout:
+        """The layout with all columns of the file, those that are left out under names of no meaning."""
+        columns = list(self.columns)
+        for place, _ in self.excluded:
+            columns.insert(place, f"\0{place}")
+        return replace(self, columns=tuple(columns), excluded=())
+
+    @property
+    def kept(self) -> list[int]:
+        """The places of its columns among all columns of the file."""
+        left_out = {place for place, _ in self.excluded}
+        return [place for place in range(len(self.columns) + len(left_out)) if place not in left_out]
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Layout:
-        return cls(**{**data, "columns": tuple(data["columns"])})
+        excluded = tuple((place, pattern) for place, pattern in data.get("excluded", ()))
+        hashed = tuple(data.get("hashed", ()))
+        return cls(**{**data, "columns": tuple(data["columns"]), "excluded": excluded, "hashed": hashed})
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from dovetail.search.ranking.rank import MOST_OVERLAP, Ranker, is_tried
 from dovetail.search.ranking.reasons import reasons
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
-from dovetail.tables.input_table import InputColumn, InputTable, open_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable, open_table
 from dovetail.ways import ChosenWay
 
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
