@@ -161,19 +161,16 @@ class _Join:
         return replace(result, why=why(best), probability=best.probability, runners_up=others, complete=choice.complete)
 
     def _likely_parts(self, rival: Judged | None) -> JoinResult | None:
-        """The join by parts of cells, if it is likely, and nothing else is or it joins more on the same columns."""
+        """The join by parts of cells, if it is likely and the rival is not, or worse on the same columns."""
         if self._deadline.is_over:
             return None
         found = likely_by_parts(self.left, self.right, self._deadline, self.decisions)
         if found is None or found[1].probability < LIKELY:
             return None
         join, judged = found
-        is_rival_likely = rival is not None and rival.probability >= LIKELY
-        if rival is not None and is_rival_likely and rival.candidate.columns != judged.candidate.columns:
+        if rival is not None and rival.probability >= LIKELY and not _is_better(judged, rival):
             return None
         result = self._by_parts(join, list(zip(*judged.candidate.columns, strict=True)))
-        if rival is not None and is_rival_likely and len(result.matches.left) <= rival.candidate.joined:
-            return None
         return replace(result, why=f"{join.why} {why(judged)}", probability=judged.probability)
 
     def _parts(self, on: list[Pair] | None) -> JoinResult:
@@ -301,6 +298,15 @@ class _Join:
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
         return replace(result, why=why)
+
+
+def _is_better(by_parts: Judged, rival: Judged) -> bool:
+    """Whether a join by parts is better than another one on the same columns: equal cells are among its pairs."""
+    if rival.candidate.columns != by_parts.candidate.columns:
+        return False
+    if rival.candidate.by == "equal":
+        return by_parts.candidate.joined > rival.candidate.joined
+    return by_parts.probability > rival.probability
 
 
 def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:

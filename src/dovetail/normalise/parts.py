@@ -35,7 +35,7 @@ _LONGEST = 60  # characters of a part, on average: longer ones are sentences
 _LIKE_VALUES = 0.9  # of the cells with a separator; arbitrary, forgives a few odd ones
 _ALONE = -1  # the position of a part that is a cell
 _NUMBER, _WORD, _OTHER = range(3)
-_PAIRS = ("()", "[]", "{}")
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
 class Parts(NamedTuple):
@@ -97,7 +97,7 @@ def _listed(cell: str) -> list[str] | None:
 
 def _separates(separator: str, cells: pa.Array) -> bool:
     """Whether parts of cells with this separator occur at several positions, and look like values."""
-    if pc.sum(pc.match_substring(cells, separator)).as_py() < _LEAST_CELLS:
+    if (pc.sum(pc.match_substring(cells, separator)).as_py() or 0) < _LEAST_CELLS:
         return False
     split = [[part.strip() for part in cell.split(separator)] for cell in cells.to_pylist()]
     several = [parts for parts in split if len(parts) > 1]
