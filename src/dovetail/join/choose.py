@@ -301,12 +301,11 @@ class _Join:
 
 
 def _is_better(by_parts: Judged, rival: Judged) -> bool:
-    """Whether a join by parts is better than another one on the same columns: equal cells are among its pairs."""
+    """Whether a join by parts is on the same columns as another one, and joins more rows or is likelier."""
     if rival.candidate.columns != by_parts.candidate.columns:
         return False
-    if rival.candidate.by == "equal":
-        return by_parts.candidate.joined > rival.candidate.joined
-    return by_parts.probability > rival.probability
+    joins_more = by_parts.candidate.joined > rival.candidate.joined
+    return joins_more or (rival.candidate.by != "equal" and by_parts.probability > rival.probability)
 
 
 def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
