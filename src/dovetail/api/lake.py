@@ -33,6 +33,7 @@ from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, Pair, paired
+from dovetail.tables.exploded import list_separator
 from dovetail.tables.input_table import lake_table, only_column, open_table
 from dovetail.ways import AUTO, choose_way
 
@@ -103,7 +104,10 @@ class Lake:
         """A table of the lake by its id, with its columns and their profiles."""
         segment, number = find_table(self.segments, name, "The index has no table")
         columns = segment.catalog.columns_of(number)
-        rows = Rows(Column(name, column) for column in columns)
+        places = segment.catalog.column_range(number)
+        rows = Rows(
+            Column(name, column, list_separator(segment, place)) for column, place in zip(columns, places, strict=True)
+        )
         return Table(segment.catalog.table(number), rows, partial(lake_table, segment, number))
 
     def search(

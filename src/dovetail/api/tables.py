@@ -27,6 +27,8 @@ class Column:
 
     table: str
     record: ColumnRecord
+    separator: str | None = None
+    """Between the values of a cell, where cells hold several; `[]` for JSON lists."""
 
     def __repr__(self) -> str:
         return f"<Column {self.name} of {self.table}: {self.type}, {self.distinct:,} distinct, {self.nulls:,} nulls>"
@@ -65,6 +67,7 @@ class Column:
         return {
             "column": record.column,
             "type": record.type.kind,
+            "separator": self.separator,
             "rows": record.rows,
             "nulls": record.nulls,
             "distinct": record.distinct,

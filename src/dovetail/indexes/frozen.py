@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.indexes.lists.index import LISTS
 from dovetail.indexes.mate.index import MATE
 from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.pieces.index import PIECES
 from dovetail.normalise.keyed import KEY_FILE_VARIABLE, KEY_VARIABLE, key_fingerprint
 from dovetail.settings import SETTINGS, Settings
 
-OPTIONAL = {index.name: index.question for index in (MATE, PEXESO, PIECES)}
+OPTIONAL = {index.name: index.question for index in (LISTS, MATE, PEXESO, PIECES)}
 """The parts that an index can do without, and the question that each answers."""
 _WITHOUT = "without"
 _HASHED = "hashed"

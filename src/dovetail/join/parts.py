@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail._deadline import Deadline
-from dovetail._types import Array
 from dovetail.catalog.decisions import TableDecisions
 from dovetail.join.compete import Judged, compete
 from dovetail.join.keys import JoinKeys, equal_keys
 from dovetail.join.result import JoinResult, Matches
-from dovetail.normalise.parts import LIST
+from dovetail.normalise.parts import described
 from dovetail.tables.column_names import Pair
-from dovetail.tables.exploded import Exploded, explode, separator_of
+from dovetail.tables.exploded import Exploded, explode, separator_of, whole
 from dovetail.tables.input_table import InputTable
 
 
@@ -53,7 +52,7 @@ def parts_of(left: InputTable, right: InputTable, pair: Pair) -> PartsJoin | Non
     if not any(separators):
         return None
     sides = tuple(
-        explode(table, name, separator) if separator else _as_it_is(table)
+        explode(table, name, separator) if separator else whole(table)
         for table, name, separator in zip((left, right), pair, separators, strict=True)
     )
     said = (_sentence(table, name, separator) for table, name, separator in
@@ -81,16 +80,10 @@ def _exploded(left: InputTable, right: InputTable) -> Iterator[tuple[PartsJoin, 
         for name in table.names:
             separator = separator_of(table.column(name))
             if separator:
-                parts, other = explode(table, name, separator), _as_it_is(right if side == 0 else left)
+                parts, other = explode(table, name, separator), whole(right if side == 0 else left)
                 sides = (other, parts) if side else (parts, other)
                 yield PartsJoin(sides, _sentence(table, name, separator)), side, name
 
 
-def _as_it_is(table: InputTable) -> Exploded:
-    rows: Array = np.arange(table.rows)
-    return Exploded(table, rows)
-
-
 def _sentence(table: InputTable, name: str, separator: str) -> str:
-    said = "as JSON lists" if separator == LIST else f"separated by {separator!r}"
-    return f"Cells of {table.name}.{name} hold several values, {said}."
+    return f"Cells of {table.name}.{name} hold several values, {described(separator)}."

@@ -29,8 +29,10 @@ LIST = "[]"
 # Chosen on the tables of WikiTableQuestions in a lake of 15,128 tables, and scored on its others
 # (benchmarks/parts): semicolons and bars seldom separate anything but values, commas often do.
 _LEAST_MOVED = {";": 0.2, "|": 0.2, ",": 0.5}
-_LEAST_CELLS = 3  # with a separator; arbitrary: two may agree by chance
-_SAMPLE = 400  # cells that are looked at, those with the least hashes, whatever the order of the rows
+LEAST_CELLS = 3
+"""With a separator. Arbitrary: two may agree by chance."""
+SAMPLE = 400
+"""Cells that are looked at: those with the least hashes, whatever the order of the rows."""
 _LONGEST = 60  # characters of a part, on average: longer ones are sentences
 _LIKE_VALUES = 0.9  # of the cells with a separator; arbitrary, forgives a few odd ones
 _ALONE = -1  # the position of a part that is a cell
@@ -49,11 +51,23 @@ class Parts(NamedTuple):
 
 def find_separator(cells: pa.Array) -> str | None:
     """What separates the values in a column's cells, given as distinct tokens; None if each cell is one value."""
-    if len(cells) > _SAMPLE:
-        cells = cells.take(pa.array(np.sort(np.argsort(hash_tokens(cells), kind="stable")[:_SAMPLE])))
+    if len(cells) < LEAST_CELLS:
+        return None
+    if len(cells) > SAMPLE:
+        cells = cells.take(pa.array(np.sort(np.argsort(hash_tokens(cells), kind="stable")[:SAMPLE])))
     if _are_lists(cells):
         return LIST
     return next((each for each in _LEAST_MOVED if _separates(each, cells)), None)
+
+
+def described(separator: str) -> str:
+    """How the values of a cell are written."""
+    return "as JSON lists" if separator == LIST else f"separated by {separator!r}"
+
+
+def has_mark(cells: pa.Array) -> pa.Array:
+    """Which cells have something that may separate values: a quick look, before `find_separator`."""
+    return pc.match_substring_regex(cells, r"[;|,]|^\[.*\]$")
 
 
 def split_cells(cells: pa.Array, separator: str) -> Parts:
@@ -97,7 +111,7 @@ def _listed(cell: str) -> list[str] | None:
 
 def _separates(separator: str, cells: pa.Array) -> bool:
     """Whether parts of cells with this separator occur at several positions, and look like values."""
-    if (pc.sum(pc.match_substring(cells, separator)).as_py() or 0) < _LEAST_CELLS:
+    if (pc.sum(pc.match_substring(cells, separator)).as_py() or 0) < LEAST_CELLS:
         return False
     split = [[part.strip() for part in cell.split(separator)] for cell in cells.to_pylist()]
     several = [parts for parts in split if len(parts) > 1]

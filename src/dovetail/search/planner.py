@@ -68,10 +68,14 @@ def search(
     names = () if request.on is None else column_list(request.on, table.names)
     for name in names:
         table.column(name)  # raises where there is none
+    least = request.share, request.min_overlap
+    if request.by == "parts":
+        from dovetail.search.parts.search import search_parts
+
+        return _folded(segments, request, search_parts(segments, table, names, request.most, allowed, least, decided))
     if request.by == "transform":
         from dovetail.search.transform.search import search_transformed
 
-        least = request.share, request.min_overlap
         found = search_transformed(segments, table, names, request.most, allowed, least, decided)
         return _folded(segments, request, found)
     if request.by == "through":

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.indexes.lists.index import LISTS
+from dovetail.indexes.open_segment import OpenSegment
 from dovetail.normalise.parts import find_separator, split_cells
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
@@ -25,6 +27,13 @@ class Exploded(NamedTuple):
 def separator_of(column: InputColumn) -> str | None:
     """What separates several values in the cells of a column; None where each cell is one value."""
     return find_separator(column.tokens) if column.is_text and column.size else None
+
+
+def list_separator(segment: OpenSegment, column: int) -> str | None:
+    """The same of a column of the lake, as far as its index knows."""
+    if LISTS.name not in segment.segment.parts or not segment.lists.set_sizes()[column]:
+        return None
+    return find_separator(segment.tokens.tokens(segment.tokens.set_of(column)[0]))
 
 
 def explode(table: InputTable, name: str, separator: str) -> Exploded:
@@ -50,6 +59,11 @@ def explode(table: InputTable, name: str, separator: str) -> Exploded:
         return table.text.take(pa.array(rows))
 
     return Exploded(InputTable(table.name, table.names, len(rows), read_text, read_column, id=table.id), rows)
+
+
+def whole(table: InputTable) -> Exploded:
+    """The table as it is."""
+    return Exploded(table, np.arange(table.rows))
 
 
 def _with_codes(column: InputColumn, codes: Array) -> InputColumn:

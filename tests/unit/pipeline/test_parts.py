@@ -14,6 +14,7 @@ from support.pipeline import index, without_spark
 CITIES = "city,country\nZurich,Switzerland\nGeneva,Switzerland\nParis,France\nLyon,France\n"
 TOWNS = "town,state,people\nZürich,Switzerland,447082\nGeneva,Switzerland,203856\nParis,France,2102650\n"
 NEEDS = {
+    "lists": {"on": "city", "by": "parts"},
     "mate": {"on": ["city", "country"]},
     "pexeso": {"on": "city", "by": "semantic"},
     "pieces": {"on": "city", "by": "transform"},
