@@ -139,6 +139,8 @@ class Lake:
         Near-copies of a hit, such as other editions of a yearly report, are no hits but named in `hit.copies`; with
         `copies`, they are hits of their own.
 
+        With `by="parts"`, cells of a hit, or those of `data`, hold several values (`drama; crime`), and parts match.
+
         With `by="transform"`, a hit joins after a transformation, `hit.transformation`.
 
         With `by="semantic"`, values match if they are similar in spelling or meaning: the probability that they name

@@ -20,7 +20,7 @@ from dovetail.join.decided import ColumnNames, execute_decided
 from dovetail.join.execute import execute
 from dovetail.join.judge import CERTAIN, LIKELY
 from dovetail.join.keys import JoinKeys, equal_keys, no_keys, transformed_keys
-from dovetail.join.parts import PartsJoin, likely_by_parts, parts_of
+from dovetail.join.parts import PartsJoin, likely_by_parts, parts_of, several_values
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
@@ -128,9 +128,9 @@ class _Join:
             return self._by_program(found) if found else self._nothing("transform", nothing)
         if on is None:
             return self._chosen()
-        equal = self._equal(on, "The columns were given.")
-        by_parts = self._named_parts(on) if by is None else None
-        return by_parts if by_parts and by_parts.matched > equal.matched else equal
+        several = several_values(self.left, self.right, on) if by is None else ""
+        hint = f" {several} `by='parts'` joins each of them." if several else ""
+        return self._equal(on, f"The columns were given.{hint}")
 
     def _named_columns(self) -> list[Pair] | None:
         if self.request.on is None:

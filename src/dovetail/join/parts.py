@@ -6,7 +6,7 @@ judged by the same models, and made by the same executor, as any other join on e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,9 +55,14 @@ def parts_of(left: InputTable, right: InputTable, pair: Pair) -> PartsJoin | Non
         explode(table, name, separator) if separator else whole(table)
         for table, name, separator in zip((left, right), pair, separators, strict=True)
     )
-    said = (_sentence(table, name, separator) for table, name, separator in
-            zip((left, right), pair, separators, strict=True) if separator)  # fmt: skip
-    return PartsJoin((sides[0], sides[1]), " ".join(said))
+    return PartsJoin((sides[0], sides[1]), several_values(left, right, [pair]))
+
+
+def several_values(left: InputTable, right: InputTable, on: Sequence[Pair]) -> str:
+    """Which of the columns hold several values in a cell, in sentences; nothing where none does."""
+    columns = [(table, name) for pair in on for table, name in zip((left, right), pair, strict=True)]
+    found = ((table, name, separator_of(table.column(name))) for table, name in columns)
+    return " ".join(_sentence(table, name, separator) for table, name, separator in found if separator)
 
 
 def likely_by_parts(

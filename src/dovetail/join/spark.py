@@ -148,6 +148,8 @@ class _Join:
         for option in ("validate", "indicator"):
             if getattr(request, option):
                 raise InputError(f"`{option}` is not available on Spark.")
+        if request.by == "parts":
+            raise InputError("`by='parts'` is not available on Spark.")
         if request.on is None and request.by is None:
             raise InputError("On Spark, a join needs the columns (`on`) or the method (`by`).")
         self._engine, self._request, self._segments = engine, request, segments

@@ -86,10 +86,12 @@ def test_kinds_of_joins_are_about_rows_not_parts() -> None:
     assert rows == {"inner": 12, "left": 14, "right": 14, "outer": 16, "semi": 8, "anti": 2}
 
 
-def test_columns_that_are_given_join_by_parts_unless_equal_values_are_asked_for() -> None:
+def test_columns_that_are_given_join_by_parts_if_that_is_asked_for() -> None:
     films, shelves = pd.DataFrame(FILMS), pd.DataFrame(SHELVES)
-    assert dovetail.join(films, shelves, on=("genres", "genre")).by == "parts"
-    assert dovetail.join(films, shelves, on=("genres", "genre"), by="equal").rows == 4
+    given = dovetail.join(films, shelves, on=("genres", "genre"))
+    assert (given.by, given.rows) == ("equal", 4)
+    assert "Cells of left_table.genres hold several values, separated by ';'. `by='parts'` joins each" in given.why
+    assert dovetail.join(films, shelves, on=("genres", "genre"), by="parts").rows == 12
     nothing = dovetail.join(films, shelves, on=("title", "shelf"), by="parts")
     assert (nothing.rows, nothing.why) == (0, "Cells of neither column hold several values.")
 
