@@ -41,8 +41,8 @@ def index(
     Without `lake`, `tables` are those of Spark's catalogs (`["sales.*", "crm.customers"]`), or `dataframes` has Spark
     DataFrames by the names that they are to have.
 
-    A new index is made `without` some of its parts (`mate`, `pexeso`, `pieces`), and is smaller for it; `compact` adds
-    them later.
+    A new index is made `without` some of its parts (`lists`, `mate`, `pexeso`, `pieces`), and is smaller for it;
+    `compact` adds them later.
 
     `exclude_columns` are globs of columns to leave out, by name (`"*email*"`) or by table and name (`"crm/*:phone"`).
     Of `hash_columns`, the index keeps keyed hashes only; the environment variable `DOVETAIL_HASH_KEY`, or a file that
