@@ -87,9 +87,7 @@ def test_parts_are_dropped_by_compact(lake, tmp_path):
 
 
 def test_what_cannot_be_left_out_or_changed_by_index_is_refused(lake, tmp_path):
-    with pytest.raises(
-        InputError, match="tokens is not a part that can be left out; those are lists, mate, "
-    ):
+    with pytest.raises(InputError, match="tokens is not a part that can be left out; those are lists, mate, "):
         index(lake, tmp_path / "idx", without=("tokens",))
     index(lake, to := tmp_path / "idx")
     with pytest.raises(InputError, match="was made with all parts; `dovetail compact"):
