@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 import dovetail
-from dovetail.tables.input_table import TEXT_TYPES, open_table
+from dovetail.tables.input_column import TEXT_TYPES
+from dovetail.tables.input_table import open_table
 
 _FEW = 2  # distinct values that refer to nothing in particular
 _K = 10

@@ -19,7 +19,8 @@ import pyarrow as pa
 
 from dovetail.errors import DovetailError
 from dovetail.indexes.pexeso.core import texts_among
-from dovetail.tables.input_table import InputColumn, open_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import open_table
 
 _KEYS = ("title", "name")
 _LEAST = 5  # values of a column

@@ -29,7 +29,8 @@ import numpy as np
 import dovetail
 from dovetail.indexes.pexeso.core import VectorParameters
 from dovetail.similar.matching import best_keys
-from dovetail.tables.input_table import InputColumn, open_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import open_table
 from dovetail.through import votes as voting
 from dovetail.through.bridges import Bridge
 from dovetail.through.lookup import Effort, Lookup, values_of

@@ -119,6 +119,14 @@ def after_a_transformation(folder: Path) -> Any:
     return dovetail("search", name, "--on", "name", "--by", "transform", "--index", folder / "idx", "--json").json
 
 
+def by_parts(folder: Path) -> Any:
+    folder.mkdir()
+    (folder / "films.csv").write_text("film,genres\na,drama; crime\nb,crime; drama\nc,comedy; crime\nd,drama\n")
+    (folder / "genres.csv").write_text("genre,shelf\ndrama,1\ncrime,2\ncomedy,3\n")
+    dovetail("index", folder, "--to", folder / "idx", "--json")
+    return dovetail("search", folder / "genres.csv", "--by", "parts", "--index", folder / "idx", "--json").json
+
+
 def joins(folder: Path, index: Path) -> dict[str, Any]:
     """A join of every method, with and without an index, of two tables and of more."""
     names, keyed = list(two_files(folder)), keyed_files(folder)
@@ -157,6 +165,7 @@ def answers(sample_index, tmp_path_factory) -> dict[str, Any]:
             "dovetail search --target": dovetail(
                 "search", "geo/us-states.csv", "--on", "name", "--target", "capital_tz", "--index", index, "--json"
             ).json,
+            "dovetail search --by parts": by_parts(folder / "parts"),
             "dovetail search --by transform": after_a_transformation(folder / "pair"),
             "dovetail search --by semantic": dovetail(
                 "search", "geo/us-states.csv", "--by", "semantic", "--index", index, "--json"

@@ -22,6 +22,8 @@ def index(
     tables: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     dialects: Mapping[str, str] | None = None,
+    exclude_columns: Iterable[str] | None = None,
+    hash_columns: Iterable[str] | None = None,
     add: bool = False,
     allow_drop: bool = False,
     settings: Mapping[str, int] | None = None,
@@ -40,8 +42,12 @@ def index(
     Without `lake`, `tables` are those of Spark's catalogs (`["sales.*", "crm.customers"]`), or `dataframes` has Spark
     DataFrames by the names that they are to have.
 
-    A new index is made `without` some of its parts (`mate`, `pexeso`, `pieces`), and is smaller for it; `compact` adds
-    them later.
+    A new index is made `without` some of its parts (`lists`, `mate`, `pexeso`, `pieces`), and is smaller for it;
+    `compact` adds them later.
+
+    `exclude_columns` are globs of columns to leave out, by name (`"*email*"`) or by table and name (`"crm/*:phone"`).
+    Of `hash_columns`, the index keeps keyed hashes only; the environment variable `DOVETAIL_HASH_KEY`, or a file that
+    `DOVETAIL_HASH_KEY_FILE` names, has the key. Both are remembered, as `tables`, `exclude` and `dialects` are.
 
     Runs in the Spark session `spark` or else in the active one, and leaves it as it was. If there is none, one is
     started on `master` (by default all cores of this machine) with the Spark settings `conf`, and stopped at the end.
@@ -75,6 +81,8 @@ def index(
             tables=None if tables is None else tuple(tables),
             exclude=None if exclude is None else tuple(exclude),
             dialects=None if dialects is None else tuple(dialects.items()),
+            exclude_columns=None if exclude_columns is None else tuple(exclude_columns),
+            hash_columns=None if hash_columns is None else tuple(hash_columns),
             settings=chosen,
             spark=session,
             embedder=embedder,

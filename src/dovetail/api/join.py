@@ -55,10 +55,10 @@ def join(
     do the same. Without them, all methods compete: equal columns, transformations, similar values and, with `index`,
     values that tables of its lake relate. The join that a person would most likely accept is made, or none if
     none is likely enough; `probability` says how likely it is, `runners_up` what else was considered. `prefer`
-    chooses the equal columns by a property of the joined rows. `by` restricts it to one method: `"equal"`,
-    `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a `Transformation`. With `by="through"`, values join that
-    occur together in rows of other tables, those of the lake of `index`; the result's `mapping` says which, how
-    likely, and by which tables.
+    chooses the equal columns by a property of the joined rows. `by` restricts it to one method: `"equal"`, `"parts"`
+    (of cells of several values), `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a `Transformation`. With
+    `by="through"`, values join that occur together in rows of other tables, those of the lake of `index`; the result's
+    `mapping` says which, how likely, and by which tables.
 
     With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
     `min_similarity` (0 to 1, also with `"semantic"`) joins each value with its most similar one, if it is at least that

@@ -30,15 +30,18 @@ from dovetail.catalog.decisions import (
 )
 from dovetail.errors import InputError
 from dovetail.indexes.declared import declared_joins
+from dovetail.indexes.frozen import refuse_other_key
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
+from dovetail.normalise.keyed import HASHED, hash_key, hashed_values
 from dovetail.results import Rows
 from dovetail.search.hits import Hit, Hits, Source
 from dovetail.search.request import METHODS, SearchRequest
 from dovetail.tables.column_names import Names, Pair, paired
+from dovetail.tables.exploded import list_separator
 from dovetail.tables.input_table import lake_table, only_column, open_table
 from dovetail.ways import AUTO, choose_way
 
@@ -74,6 +77,7 @@ class Lake:
 
     def __init__(self, path: str | Path) -> None:
         self._snapshot: Snapshot = open_snapshot(path)
+        refuse_other_key(self._snapshot.manifest.frozen, hash_key())
         self.segments = [OpenSegment(segment) for segment in self._snapshot.segments]
         self._lake_keys: LakeKeys | None = None
         self._searched: SearchColumns | None = None
@@ -109,7 +113,11 @@ class Lake:
         segment, number = find_table(self.segments, name, "The index has no table")
         columns = segment.catalog.columns_of(number)
         record = segment.catalog.table(number)
-        rows = Rows(Column(name, column, record.declared.of_column(column.column)) for column in columns)
+        places = segment.catalog.column_range(number)
+        rows = Rows(
+            Column(name, column, record.declared.of_column(column.column), list_separator(segment, place))
+            for column, place in zip(columns, places, strict=True)
+        )
         return Table(record, rows, partial(lake_table, segment, number))
 
     def search(
@@ -140,6 +148,8 @@ class Lake:
 
         Near-copies of a hit, such as other editions of a yearly report, are no hits but named in `hit.copies`; with
         `copies`, they are hits of their own.
+
+        With `by="parts"`, cells of a hit, or those of `data`, hold several values (`drama; crime`), and parts match.
 
         With `by="transform"`, a hit joins after a transformation, `hit.transformation`.
 
@@ -647,10 +657,19 @@ def verify(path: str | Path) -> Verification:
     return verify_index(path)
 
 
+def _token(value: str, column_type: ColumnType) -> str | None:
+    """The token of a value in a column of this type; of a hashed one, if the key is known."""
+    if column_type != HASHED:
+        return normalise_value(value, column_type)
+    key = hash_key()
+    token: str | None = hashed_values(pa.array([value]), key)[0].as_py() if key else None
+    return token
+
+
 def _find_in(segment: OpenSegment, value: str) -> Iterator[Occurrence]:
     types = segment.catalog.columns["type"]
     for written in pc.unique(types).to_pylist():
-        token = normalise_value(value, ColumnType.from_json(json.loads(written)))
+        token = _token(value, ColumnType.from_json(json.loads(written)))
         if token is None:
             continue
         number = int(segment.tokens.find(pa.array([token], pa.large_string()))[0])

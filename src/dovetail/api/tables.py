@@ -29,6 +29,8 @@ class Column:
     table: str
     record: ColumnRecord
     declared: DeclaredKeys = NO_KEYS  # those keys of the database that the column is part of
+    separator: str | None = None
+    """Between the values of a cell, where cells hold several; `[]` for JSON lists."""
 
     def __repr__(self) -> str:
         return f"<Column {self.name} of {self.table}: {self.type}, {self.distinct:,} distinct, {self.nulls:,} nulls>"
@@ -67,6 +69,7 @@ class Column:
         return {
             "column": record.column,
             "type": record.type.kind,
+            "separator": self.separator,
             "rows": record.rows,
             "nulls": record.nulls,
             "distinct": record.distinct,

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from dovetail._types import Array
 from dovetail.evidence.columns import as_numbers, kinds_of
 from dovetail.evidence.features import DATE, INTEGER, REAL
-from dovetail.tables.input_table import InputColumn
+from dovetail.tables.input_column import InputColumn
 
 _BINS = 8  # of a number, and most frequent values of a text; arbitrary: a sample of 1,000 rows fills each
 

@@ -15,7 +15,8 @@ from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.keys import equal_keys
 from dovetail.search.hits import ColumnGain, Hit, Hits
-from dovetail.tables.input_table import InputColumn, InputTable, lake_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable, lake_table
 
 CONSIDERED = 40  # hits of which the best are shown; arbitrary, four times the usual number
 _SAMPLE = 1_000  # rows of mine, as in the PEXESO paper's experiment

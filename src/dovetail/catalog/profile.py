@@ -6,7 +6,7 @@ column comes as one batch of distinct values a slice; the same value may then be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -19,6 +19,7 @@ from dovetail.catalog.frequencies import Frequencies, RawCounts
 from dovetail.catalog.kernels import count_codes
 from dovetail.catalog.records import ColumnRecord
 from dovetail.normalise import ColumnType, TypeEvidence, decide, tokens
+from dovetail.normalise.keyed import HASHED, hashed_values, required_key
 
 _SHOWN = 5
 _SHOWN_LENGTH = 200
@@ -44,6 +45,7 @@ class RawColumn:
     rows: int
     evidence: TypeEvidence
     batches: Callable[[], Iterable[RawCounts]]
+    is_hashed: bool = False
 
 
 def count_values(column: pa.ChunkedArray) -> RawCounts:
@@ -55,9 +57,25 @@ def count_values(column: pa.ChunkedArray) -> RawCounts:
     return RawCounts(values, count_codes(codes, len(values)), codes)
 
 
+def count_columns(table: pa.Table, hashed: Collection[str] = ()) -> list[RawCounts]:
+    """The distinct values of every column; of those to be hashed, their hashes alone."""
+    return [
+        hashed_counts(count_values(column)) if name in hashed else count_values(column)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+
+
+def hashed_counts(found: RawCounts) -> RawCounts:
+    """The same rows with hashes in the place of values, of which several may have the same."""
+    encoded = hashed_values(found.values, required_key()).dictionary_encode()
+    places = np.append(encoded.indices.fill_null(-1).to_numpy(), -1).astype(np.int32)
+    codes = places[found.codes]
+    return RawCounts(encoded.dictionary, count_codes(codes, len(encoded.dictionary)), codes)
+
+
 def profile_column(column: RawColumn, emit: Callable[[TokenCounts], None]) -> ColumnRecord:
     """The profile of a column; its tokens go to `emit` batch by batch, so that each is made once and held by nobody."""
-    column_type = decide(column.evidence)
+    column_type = HASHED if column.is_hashed else decide(column.evidence)
     summary = _Summary(column_type)
     for batch in column.batches():
         emit(summary.add(batch))

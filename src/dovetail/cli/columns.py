@@ -20,7 +20,8 @@ def columns_command(arguments: tuple[str, ...], index: str | None, as_json: bool
     Nulls, distinct values and uniqueness are counted after normalisation, as a join would see them. A column is a key
     if every row has a value and no value repeats. Length is the mean and the maximum number of characters. The last
     column shows the most frequent values with their numbers of rows, or the first values if none repeats; after it
-    come the keys that the database declares, if it does: primary key, unique, and what a foreign key refers to.
+    come the keys that the database declares, if it does: primary key, unique, and what a foreign key refers to. Where
+    cells hold several values, the type says what separates them ([] for JSON lists).
 
     \b
     Example:
@@ -53,4 +54,5 @@ def _line(column: Column, declared: bool) -> tuple[object, ...]:
     span = f"{record.minimum[:20]} … {record.maximum[:20]}" if record.distinct > 1 else record.minimum[:20]
     top = ", ".join(f"{value[:24]} ({rows:,})" if rows > 1 else value[:24] for value, rows in record.top[:3])
     keys = ("; ".join(column.declared.sentences()),) if declared else ()
-    return (column.name, record.type.kind, record.nulls, record.distinct, unique, length, span, top, *keys)
+    kind = record.type.kind if column.separator is None else f"{record.type.kind}, several by {column.separator}"
+    return (column.name, kind, record.nulls, record.distinct, unique, length, span, top, *keys)

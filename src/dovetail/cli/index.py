@@ -27,6 +27,7 @@ from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.dialect import parse_override
 from dovetail.lake.formats import FORMAT_BY_SUFFIX
+from dovetail.normalise.keyed import KEY_FILE_VARIABLE, KEY_VARIABLE
 from dovetail.pipeline.report import Progress, Report
 from dovetail.settings import SETTINGS
 
@@ -50,6 +51,15 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
     metavar="GLOB:DIALECT",
     help=f"How to read matching text files, e.g. '*.txt:delimiter=|,header=no,encoding=cp1252'. {_REMEMBERED}",
 )
+@click.option(
+    "--exclude-columns", multiple=True, metavar="GLOB",
+    help=f"Leave out columns whose name matches, or those of some tables: 'crm/*:phone'. {_REMEMBERED}",
+)  # fmt: skip
+@click.option(
+    "--hash-columns", multiple=True, metavar="GLOB",
+    help=f"Keep only keyed hashes of the values of matching columns; {KEY_VARIABLE} or {KEY_FILE_VARIABLE} gives the "
+    f"key. {_REMEMBERED}",
+)  # fmt: skip
 @click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
 @click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped.")
@@ -78,6 +88,8 @@ def index_command(
     tables: tuple[str, ...],
     exclude: tuple[str, ...],
     dialects: tuple[str, ...],
+    exclude_columns: tuple[str, ...],
+    hash_columns: tuple[str, ...],
     add: bool,
     allow_drop: bool,
     strict: bool,
@@ -92,8 +104,9 @@ def index_command(
 ) -> int:
     """Index the tables of each LAKE (a folder, a glob, a file or an address), or bring their index up to date.
 
-    Reads only what is new or changed, and drops what is gone. --tables, --exclude and --dialect are remembered
-    from the last run unless given again. The index holds the lake's values in clear text.
+    Reads only what is new or changed, and drops what is gone. --tables, --exclude, --dialect, --exclude-columns
+    and --hash-columns are remembered from the last run unless given again. The index holds the lake's values in clear
+    text, but those of hashed columns.
 
     \b
     Example:
@@ -109,6 +122,7 @@ def index_command(
         lakes, to, add, allow_drop, _globs(tables), _globs(exclude), _dialects(dialects), settings,
         spark=spark, embedder=embedder, abbreviations=abbreviations,
         without=None if without is None else parts_of(without), keep_hours=keep_hours,
+        exclude_columns=_globs(exclude_columns), hash_columns=_globs(hash_columns),
     )  # fmt: skip
     named = ", ".join(lakes)
     with stops_in_order(), _ProgressBar(named) as bar:

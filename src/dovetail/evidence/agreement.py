@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from dovetail._types import Array
 from dovetail.similar.texts import words_of
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 
 _PAIRS = 256  # of rows that are compared, drawn from either side; arbitrary, the error of a share is 0.03
 _RANDOM_PAIRS = 2_000  # of rows drawn at random; arbitrary, and drawn once

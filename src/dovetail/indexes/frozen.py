@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.indexes.lists.index import LISTS
 from dovetail.indexes.mate.index import MATE
 from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.pieces.index import PIECES
+from dovetail.normalise.keyed import KEY_FILE_VARIABLE, KEY_VARIABLE, key_fingerprint
 from dovetail.settings import SETTINGS, Settings
 
-OPTIONAL = {index.name: index.question for index in (MATE, PEXESO, PIECES)}
+OPTIONAL = {index.name: index.question for index in (LISTS, MATE, PEXESO, PIECES)}
 """The parts that an index can do without, and the question that each answers."""
 _WITHOUT = "without"
+_HASHED = "hashed"
 
 
 def frozen_settings(frozen: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -35,6 +38,20 @@ def left_out(frozen: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
 def leave_out(frozen: Mapping[str, Mapping[str, Any]], parts: Iterable[str]) -> dict[str, Any]:
     """The same with other parts left out."""
     return {**frozen, _WITHOUT: {"parts": sorted(set(parts))}}
+
+
+def freeze_key(frozen: Mapping[str, Mapping[str, Any]], key: bytes) -> dict[str, Any]:
+    """The same with the fingerprint of the key of hashed columns, of which an index has one."""
+    return {**frozen, _HASHED: {"key": key_fingerprint(key)}}
+
+
+def refuse_other_key(frozen: Mapping[str, Mapping[str, Any]], key: bytes | None) -> None:
+    """Raises where a key is given and is not the one that the index was made with."""
+    if key is not None and _HASHED in frozen and frozen[_HASHED]["key"] != key_fingerprint(key):
+        raise InputError(
+            f"The key in {KEY_VARIABLE} or {KEY_FILE_VARIABLE} is not the one that the hashed columns of this index "
+            "were made with."
+        )
 
 
 def check_parts(parts: Iterable[str]) -> tuple[str, ...]:

@@ -96,6 +96,13 @@ class OpenSegment:
         return PexesoReader(self.segment)
 
     @cached_property
+    def lists(self) -> TokenReader:
+        """Columns whose cells hold several values, by the parts of their cells."""
+        from dovetail.indexes.lists.index import LISTS
+
+        return LISTS.open(self.segment)
+
+    @cached_property
     def table_of(self) -> Array:
         """The table of each column."""
         tables: Array = self.catalog.columns["table"].to_numpy()

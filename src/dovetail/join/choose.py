@@ -22,6 +22,7 @@ from dovetail.join.decided import ColumnNames, execute_decided
 from dovetail.join.execute import execute
 from dovetail.join.judge import CERTAIN, LIKELY
 from dovetail.join.keys import JoinKeys, equal_keys, no_keys, transformed_keys
+from dovetail.join.parts import PartsJoin, likely_by_parts, parts_of, several_values
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
@@ -125,11 +126,17 @@ class _Join:
             return self._similar(on)
         if by == "through":
             return self._through(on)
+        if by == "parts":
+            return self._parts(on)
         if by == "transform":
             found = self._learned(on)
             nothing = "No transformation joins enough rows."
             return self._by_program(found) if found else self._nothing("transform", nothing)
-        return self._equal(on, "The columns were given.") if on else self._chosen()
+        if on is None:
+            return self._chosen()
+        several = several_values(self.left, self.right, on) if by is None else ""
+        hint = f" {several} `by='parts'` joins each of them." if several else ""
+        return self._equal(on, f"The columns were given.{hint}")
 
     def _named_columns(self) -> list[Pair] | None:
         if self.request.on is None:
@@ -151,11 +158,46 @@ class _Join:
         others = choice.runners_up(best)
         if by is None and (carried := self._carried(best.probability if best else 0.0)):
             return replace(carried, runners_up=choice.runners_up(None), complete=choice.complete)
+        if by is None and (by_parts := self._likely_parts(best)):
+            return replace(by_parts, runners_up=choice.runners_up(best), complete=choice.complete)
         if best is None or (by is None and best.probability < LIKELY):
             result = self._nothing("equal", self._why_nothing(choice))
             return replace(result, runners_up=choice.runners_up(None), complete=choice.complete)
         result = self._made(best)
         return replace(result, why=why(best), probability=best.probability, runners_up=others, complete=choice.complete)
+
+    def _likely_parts(self, rival: Judged | None) -> JoinResult | None:
+        """The join by parts of cells, if it is likely and the rival is not, or worse on the same columns."""
+        if self._deadline.is_over:
+            return None
+        found = likely_by_parts(self.left, self.right, self._deadline, self.decisions)
+        if found is None or found[1].probability < LIKELY:
+            return None
+        join, judged = found
+        if rival is not None and rival.probability >= LIKELY and not _is_better(judged, rival):
+            return None
+        result = self._by_parts(join, list(zip(*judged.candidate.columns, strict=True)))
+        return replace(result, why=f"{join.why} {why(judged)}", probability=judged.probability)
+
+    def _parts(self, on: list[Pair] | None) -> JoinResult:
+        """By parts, since that is what was asked for."""
+        if on is not None:
+            return self._named_parts(on) or self._nothing("parts", "Cells of neither column hold several values.")
+        found = likely_by_parts(self.left, self.right, self._deadline, self.decisions)
+        if found is None:
+            return self._nothing("parts", "No column holds several values that have a match.")
+        join, judged = found
+        result = self._by_parts(join, list(zip(*judged.candidate.columns, strict=True)))
+        return replace(result, why=f"{join.why} {why(judged)}", probability=judged.probability)
+
+    def _named_parts(self, on: list[Pair]) -> JoinResult | None:
+        """By the parts of a pair of columns that was named, if the cells of one hold several values."""
+        join = parts_of(self.left, self.right, on[0]) if len(on) == 1 else None
+        return None if join is None else replace(self._by_parts(join, on), why=f"{join.why} The columns were given.")
+
+    def _by_parts(self, join: PartsJoin, pairs: list[Pair]) -> JoinResult:
+        result = execute(*join.tables, join.keys(pairs), self.request, "parts", _columns(pairs))
+        return join.of_cells(result, self.left, self.right)
 
     def _carried(self, rival: float) -> JoinResult | None:
         """The join of texts through tables of the lake, if there is one that is likely, and more so than its rival."""
@@ -262,6 +304,14 @@ class _Join:
     def _nothing(self, by: str, why: str) -> JoinResult:
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
         return replace(result, why=why)
+
+
+def _is_better(by_parts: Judged, rival: Judged) -> bool:
+    """Whether a join by parts is on the same columns as another one, and joins more rows or is likelier."""
+    if rival.candidate.columns != by_parts.candidate.columns:
+        return False
+    joins_more = by_parts.candidate.joined > rival.candidate.joined
+    return joins_more or (rival.candidate.by != "equal" and by_parts.probability > rival.probability)
 
 
 def _columns(pairs: list[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -20,7 +20,8 @@ from dovetail.join.keys import DECIDED, EQUAL, JoinKeys
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.normalise import normalise_value
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 
 ColumnNames = tuple[tuple[str, ...], tuple[str, ...]]
 

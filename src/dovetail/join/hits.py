@@ -12,11 +12,14 @@ from dovetail.catalog.decisions import Decisions
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.choose import join_tables
 from dovetail.join.decided import execute_decided
+from dovetail.join.execute import execute
 from dovetail.join.keys import JoinKeys, equal_keys, mapped_keys, transformed_keys
+from dovetail.join.parts import parts_of
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.through import carried_by, carriers_of, through_keys
 from dovetail.search.hits import Hit
+from dovetail.search.parts.hit import PartsHit
 from dovetail.search.planner import search
 from dovetail.search.request import SearchRequest
 from dovetail.search.semantic.hit import SemanticHit
@@ -67,6 +70,13 @@ def join_hit(
     if isinstance(hit, TransformedHit):
         result = made(transformed_keys(left, right, hit.transformation))
         return replace(result, transformation=hit.transformation, why="The search learned the transformation.")
+    if isinstance(hit, PartsHit):
+        by_parts = parts_of(left, right, hit.pairs[0])
+        assert by_parts is not None  # the search found that cells hold several values
+        found_rows = execute(
+            *by_parts.tables, by_parts.keys(list(hit.pairs)), asked, "parts", (hit.on, hit.columns), first
+        )
+        return replace(by_parts.of_cells(found_rows, left, right), why=by_parts.why)
     if isinstance(hit, SemanticHit):
         result = made(mapped_keys(left, right, (hit.on[0], hit.columns[0]), hit.token_mapping))
         return replace(result, why="The search found similar values.")

@@ -21,7 +21,8 @@ from dovetail.join.kernels import matches
 from dovetail.normalise import decide, normalise
 from dovetail.similar.matching import FindBest, Similar, similar_pairs
 from dovetail.tables.column_names import Pair
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 from dovetail.transform.program import made_by
 from dovetail.transform.transformation import Transformation
 

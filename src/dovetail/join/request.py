@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dovetail.join.best_predicate.scores import Preferred
     from dovetail.transform.transformation import Transformation
 
-METHODS = ("equal", "transform", "similar", "semantic", "through")
+METHODS = ("equal", "parts", "transform", "similar", "semantic", "through")
 METHODS_WITH_WAYS = ("transform", "similar")
 KINDS = ("inner", "left", "right", "outer", "semi", "anti")
 ALIASES = {"full": "outer"}

@@ -31,6 +31,7 @@ from dovetail.transform.transformation import Transformation
 
 _METHODS = {
     "equal": "equal values",
+    "parts": "parts of cells",
     "transform": "after a transformation",
     "similar": "similar values",
     "semantic": "similar spelling or meaning",
@@ -63,7 +64,7 @@ class JoinResult:
     matches: Matches
     columns: tuple[tuple[str, ...], tuple[str, ...]]  # of the left and of the right table, that decided
     how: str
-    by: str  # the method: equal, transform, similar, semantic or through
+    by: str  # the method: equal, parts, transform, similar, semantic or through
     matched: tuple[int, int]  # rows of either table with a match
     why: str = ""
     probability: float | None = None  # that a person would accept it; None if the columns or the method were named

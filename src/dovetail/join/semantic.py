@@ -23,7 +23,8 @@ from dovetail.join.confirmation import confirmed
 from dovetail.join.keys import JoinKeys, mapped_keys
 from dovetail.similar.columns import one_to_one
 from dovetail.tables.column_names import Pair
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 
 # Chosen on the semantic and fuzzy development pairs (benchmarks/semantic/quality.py).
 _SEEN = {True: 0.4, False: 0.6}  # the cosine down to which neighbours are looked for; sparse vectors are farther apart

@@ -27,7 +27,7 @@ from dovetail.join.sql import result_names
 from dovetail.join.through import through_keys
 from dovetail.pipeline.probe import check_workers
 from dovetail.tables.column_names import column_pairs
-from dovetail.tables.input_table import table_id
+from dovetail.tables.input_table import place_of
 from dovetail.transform.transformation import Transformation
 
 if TYPE_CHECKING:
@@ -148,6 +148,8 @@ class _Join:
         for option in ("validate", "indicator"):
             if getattr(request, option):
                 raise InputError(f"`{option}` is not available on Spark.")
+        if request.by == "parts":
+            raise InputError("`by='parts'` is not available on Spark.")
         if request.on is None and request.by is None:
             raise InputError("On Spark, a join needs the columns (`on`) or the method (`by`).")
         self._engine, self._request, self._segments = engine, request, segments
@@ -216,7 +218,8 @@ class _Join:
         if self._segments is None:
             raise InputError("`by='through'` needs an index: the tables of its lake carry the join.")
         for side, rows in zip(self.sides, distinct, strict=True):
-            rows.table.id = table_id(side.address, self._segments) if side.address else None
+            place = place_of(side.address, self._segments) if side.address else None
+            rows.table.id = place and place[0].names[place[1]]
         carried = through_keys(self._segments, left, right, pair, Deadline(self._request.seconds))
         assert carried is not None
         return carried[1]

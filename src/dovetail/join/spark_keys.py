@@ -28,7 +28,8 @@ from dovetail.normalise import ColumnType, TypeEvidence, decide, normalise
 from dovetail.similar.matching import Best, Blocks, FindBest, best_keys
 from dovetail.similar.texts import SLICE
 from dovetail.tables.column_names import Pair
-from dovetail.tables.input_table import InputTable, input_column
+from dovetail.tables.input_column import input_column
+from dovetail.tables.input_table import InputTable
 from dovetail.transform.transformation import Transformation
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.catalog.profile import count_values
 from dovetail.normalise import ColumnType, tokens
+from dovetail.normalise.keyed import HASHED
 from dovetail.tables.input_table import InputTable
 
 if TYPE_CHECKING:
@@ -46,9 +47,11 @@ def join_sql(
 ) -> str | None:
     """`columns` of both tables decide; `equal`, whether their values are equal after normalisation.
 
-    None where DuckDB cannot read a table as we do, or too many values would have to be listed.
+    None where DuckDB cannot read a table as we do, where values are hashed, or where too many would have to be listed.
     """
     if not all(columns) or not all(is_readable(side) for side in (left, right)):
+        return None
+    if any(side.column(name).type == HASHED for side, of in zip((left, right), columns, strict=True) for name in of):
         return None
     if equal:
         conditions = [_condition(left, right, *pair) for pair in zip(*columns, strict=True)]

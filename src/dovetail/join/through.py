@@ -16,7 +16,8 @@ from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.keys import THROUGH, JoinKeys
 from dovetail.join.through_sql import Carrier, Crossing
 from dovetail.tables.column_names import Pair
-from dovetail.tables.input_table import InputColumn, InputTable, lake_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.through.columns import is_of, likely_columns
 from dovetail.through.lookup import Effort, map_columns
 from dovetail.through.mapping import ValueMapping

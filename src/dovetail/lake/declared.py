@@ -44,6 +44,15 @@ class DeclaredKeys:
             tuple(key for key in self.foreign if column in key.columns),
         )
 
+    def among(self, columns: Iterable[str]) -> DeclaredKeys:
+        """Those that have only these columns of the table."""
+        known = set(columns)
+        return DeclaredKeys(
+            self.primary if known.issuperset(self.primary) else (),
+            tuple(key for key in self.unique if known.issuperset(key)),
+            tuple(key for key in self.foreign if known.issuperset(key.columns)),
+        )
+
     def sentences(self) -> list[str]:
         """Each in a few words, as seen from one of its columns."""
         return [

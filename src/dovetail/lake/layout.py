@@ -18,7 +18,7 @@ class Layout:
     format: str
     """`delimited`, `jsonl`, `parquet`, `arrow`, or `folder` of a table of many files."""
     columns: tuple[str, ...]
-    """Distinct, in the file's order."""
+    """Distinct, in the file's order, without those that are left out."""
     compression: str = ""
     """Nothing, `gz` or `zst`."""
     encoding: str = ""
@@ -39,6 +39,25 @@ class Layout:
     declared: DeclaredKeys = NO_KEYS
     """What the database says that holds the table; the catalog keeps it by itself."""
 
+    excluded: tuple[tuple[int, str], ...] = ()
+    """Columns that the user left out: their places among all columns of the file, and the glob that named each."""
+    hashed: tuple[str, ...] = ()
+    """Columns whose values are kept as keyed hashes only."""
+
+    @property
+    def whole(self) -> Layout:
+        """The layout with all columns of the file, those that are left out under names of no meaning."""
+        columns = list(self.columns)
+        for place, _ in self.excluded:
+            columns.insert(place, f"\0{place}")
+        return replace(self, columns=tuple(columns), excluded=())
+
+    @property
+    def kept(self) -> list[int]:
+        """The places of its columns among all columns of the file."""
+        left_out = {place for place, _ in self.excluded}
+        return [place for place in range(len(self.columns) + len(left_out)) if place not in left_out]
+
     def to_json(self) -> dict[str, Any]:
         found = asdict(replace(self, declared=NO_KEYS))
         del found["declared"]
@@ -47,7 +66,9 @@ class Layout:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Layout:
         declared = DeclaredKeys.from_json(data.get("declared", {}))
-        return cls(**{**data, "columns": tuple(data["columns"]), "declared": declared})
+        excluded = tuple((place, pattern) for place, pattern in data.get("excluded", ()))
+        read = {"columns": tuple(data["columns"]), "excluded": excluded, "hashed": tuple(data.get("hashed", ()))}
+        return cls(**{**data, **read, "declared": declared})
 
 
 @dataclass(frozen=True)

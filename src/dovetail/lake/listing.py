@@ -54,6 +54,8 @@ class Root:
     tables: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     dialects: tuple[tuple[str, str], ...] = ()  # (glob, dialect)
+    exclude_columns: tuple[str, ...] = ()  # globs, as `column_rules` reads them
+    hash_columns: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: str) -> Root:
@@ -113,6 +115,7 @@ class Root:
         return cls(
             values["path"], values["pattern"], values["prefix"], tuple(values["tables"]), tuple(values["exclude"]),
             tuple((pattern, dialect) for pattern, dialect in values["dialects"]),
+            tuple(values.get("exclude_columns", ())), tuple(values.get("hash_columns", ())),
         )  # fmt: skip
 
 
@@ -129,6 +132,8 @@ class TableFile:
     fingerprint: str
     dialect: str = ""
     refused: str = ""  # why it is not even to be opened
+    exclude_columns: Sequence[str] = ()  # globs of names
+    hash_columns: Sequence[str] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

@@ -44,10 +44,17 @@ def detect_layout(path: AnyPath, override: DialectOverride | None = None) -> Lay
 def read(
     path: AnyPath, layout: Layout, part: Part | None = None, counter: RowCounter | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a part, or of the whole table, as batches of string columns named as in the layout.
+    """The rows of a part, or of the whole table, as batches of string columns named as in the layout, and no others.
 
     Memory stays bounded whatever the table's size. `counter`, where given, is kept up to date while the batches come.
     """
+    batches = _read_whole(path, layout.whole, part, counter)
+    yield from (batch.select(layout.kept) for batch in batches) if layout.excluded else batches
+
+
+def _read_whole(
+    path: AnyPath, layout: Layout, part: Part | None, counter: RowCounter | None
+) -> Iterator[pa.RecordBatch]:
     if isinstance(path, Path | ObjectPath):
         yield from file_reader.read(path, layout, part, counter)
     else:
@@ -58,6 +65,6 @@ def read(
 def split(path: AnyPath, layout: Layout, target_bytes: int) -> list[Part]:
     """Parts of about `target_bytes` whose rows, in order, are exactly the rows of the whole."""
     if isinstance(path, Path | ObjectPath):
-        return file_reader.split(path, layout, target_bytes)
+        return file_reader.split(path, layout.whole, target_bytes)
     with reasons():
-        return path.split(layout, target_bytes)
+        return path.split(layout.whole, target_bytes)

@@ -14,6 +14,7 @@ from typing import cast
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError
+from dovetail.lake.column_rules import with_column_rules
 from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
@@ -53,7 +54,7 @@ def list_lake(
         for file in listed:
             if files.get(file.table, file).path != file.path:
                 raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
-            files.setdefault(file.table, file)
+            files.setdefault(file.table, with_column_rules(file, root))
     return files
 
 

@@ -16,22 +16,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.normalise._arrow import read
+from dovetail.normalise._arrow import Strings, read
 from dovetail.normalise._date_kernels import classify_dates
 from dovetail.normalise._value_kernels import classify_values, tally
 from dovetail.normalise.classes import DATES, KEY_CLASSES, KEYS, NUMBERS, ValueClass
 from dovetail.normalise.dates import BY_NAME, format_of, is_ambiguous
 
-KINDS = ("text", "integer", "real", "date", "timestamp", "boolean", "mixed", "empty")
+KINDS = ("text", "integer", "real", "date", "timestamp", "boolean", "mixed", "empty", "hashed")
 
 
 @dataclass(frozen=True)
 class ColumnType:
     """What a column holds. Stored in the catalog as JSON, it reproduces the column's tokens exactly.
 
-    ``date_format`` is one of ``dates.FORMATS`` by name, or empty where the column holds no dates or nothing
-    shows which of their parts is the day. ``na_is_null`` and ``sentinels_are_null`` say what the column's
-    other values say about ``na`` and about numbers such as 9999.
+    ``hashed`` are columns whose values are kept as keyed hashes only. ``date_format`` is one of
+    ``dates.FORMATS`` by name, or empty where the column holds no dates or nothing shows which of their parts
+    is the day. ``na_is_null`` and ``sentinels_are_null`` say what the column's other values say about ``na``
+    and about numbers such as 9999.
     """
 
     kind: str
@@ -136,15 +137,19 @@ def gather(folded: pa.Array, counts: npt.NDArray[np.integer]) -> TypeEvidence:
     """The evidence of distinct folded values, of which the i-th occurs in ``counts[i]`` rows."""
     if len(counts) != len(folded):
         raise ValueError(f"found {len(counts)} counts for {len(folded)} values; give one count for each value")
-    strings = read(folded)
-    data, offsets = strings.data, strings.offsets
-    classes = np.empty(strings.length, dtype=np.uint8)
-    if classify_values(data, offsets, strings.valid, KEYS, KEY_CLASSES, classes):
-        classify_dates(data, offsets, classes)
+    classes = classify(read(folded))
     totals = np.zeros((2, _CLASSES), dtype=np.int64)
     tally(classes, np.ascontiguousarray(counts, dtype=np.int64), totals[0], totals[1])
     rows, values = totals.tolist()
     return TypeEvidence(tuple(rows), tuple(values))
+
+
+def classify(folded: Strings) -> npt.NDArray[np.uint8]:
+    """What each folded value looks like, by its ``ValueClass``."""
+    classes = np.empty(folded.length, dtype=np.uint8)
+    if classify_values(folded.data, folded.offsets, folded.valid, KEYS, KEY_CLASSES, classes):
+        classify_dates(folded.data, folded.offsets, classes)
+    return classes
 
 
 MIXED_SHARE_PERCENT = 10

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail._storage.directory import IndexWriter, Snapshot
 from dovetail._storage.manifest import Manifest
@@ -13,6 +14,7 @@ from dovetail._storage.segment import Segment, SegmentRef
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.statistics import statistics_of, totals_of
+from dovetail.lake.column_rules import UNTOUCHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +24,27 @@ class TablePlace:
     segment: str
     number: int
     fingerprint: str
+    layout: str = ""  # in JSON, where rules about columns may have to be compared with it
 
 
-def live_tables(snapshot: Snapshot) -> dict[str, TablePlace]:
-    """Every table of the index that is not dead, by its id."""
+def live_tables(snapshot: Snapshot, layouts: bool = False) -> dict[str, TablePlace]:
+    """Every table of the index that is not dead, by its id; without `layouts`, with those alone that hide columns."""
     places: dict[str, TablePlace] = {}
     for segment in snapshot.segments:
-        places |= tables_of_segment(segment.ref, CatalogReader(segment.pack(records.NAME)).tables)
+        places |= tables_of_segment(segment.ref, CatalogReader(segment.pack(records.NAME)).tables, layouts)
     return places
 
 
-def tables_of_segment(ref: SegmentRef, tables: pa.Table) -> dict[str, TablePlace]:
+def tables_of_segment(ref: SegmentRef, tables: pa.Table, layouts: bool = False) -> dict[str, TablePlace]:
     """The tables of one segment's catalog that are not dead."""
     dead = set(ref.dead)
-    names, fingerprints = tables["table"].to_pylist(), tables["fingerprint"].to_pylist()
+    read_as = tables["layout"]
+    if not layouts:
+        read_as = pc.if_else(pc.match_substring(read_as, UNTOUCHED), "", read_as)
+    columns = (column.to_pylist() for column in (tables["table"], tables["fingerprint"], read_as))
     return {
-        name: TablePlace(ref.id, number, fingerprint)
-        for number, (name, fingerprint) in enumerate(zip(names, fingerprints, strict=True))
+        name: TablePlace(ref.id, number, fingerprint, layout)
+        for number, (name, fingerprint, layout) in enumerate(zip(*columns, strict=True))
         if number not in dead
     }
 

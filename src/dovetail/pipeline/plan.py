@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dovetail.lake.column_rules import is_hidden_as_asked
 from dovetail.lake.formats import format_of
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.generation import TablePlace
@@ -46,7 +47,7 @@ def compare(files: Mapping[str, TableFile], indexed: Mapping[str, TablePlace]) -
     for table, file in files.items():
         if table not in indexed:
             changes.new.append(file)
-        elif indexed[table].fingerprint != file.fingerprint:
+        elif indexed[table].fingerprint != file.fingerprint or not is_hidden_as_asked(indexed[table].layout, file):
             changes.changed.append(file)
         else:
             changes.unchanged += 1

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from dovetail.catalog.frequencies import RawCounts
-from dovetail.catalog.profile import RawColumn, count_values
+from dovetail.catalog.profile import RawColumn, count_columns
 from dovetail.errors import SourceUnreachable, TemporarilyUnreadable, UnreadableTable, VanishedTable
+from dovetail.lake.column_rules import hide_columns
 from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.dialect import parse_override
 from dovetail.lake.files import Copy
@@ -77,7 +78,7 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
         layout = layout_of(file, path)
         guesses = [Part()]
         if guess and isinstance(path, Path | ObjectPath):
-            guesses = _patiently(functools.partial(guess_parts, path, layout, target_bytes))
+            guesses = _patiently(functools.partial(guess_parts, path, layout.whole, target_bytes))
         guessed = len(guesses) > 1
         parts = guesses if guessed else _patiently(lambda: split(path, layout, target_bytes))
     except VanishedTable:
@@ -91,7 +92,7 @@ def prepare(file: TableFile, target_bytes: int, guess: bool) -> dict[str, Any]:
 def check_part(file: TableFile, layout: Layout, part: Part) -> bool:
     """Whether a part that was guessed ends where a record does. Where that cannot be read now, it is not known."""
     try:
-        return is_exact(path_of(file.path), layout, part)
+        return is_exact(path_of(file.path), layout.whole, part)
     except UnreadableTable:
         return False  # reading it says why
 
@@ -137,7 +138,7 @@ def _are_as_listed(part: Part) -> bool:
 def layout_of(file: TableFile, path: AnyPath) -> Layout:
     """How the table is read, by a look at the file at `path`, which has its bytes."""
     override = parse_override(file.dialect) if file.dialect else None
-    return _patiently(lambda: detect_layout(path, override))
+    return hide_columns(_patiently(lambda: detect_layout(path, override)), file)
 
 
 def current_fingerprint(file: TableFile) -> str:
@@ -165,14 +166,10 @@ def counted_portions(
         held.append(batch)
         size += batch.nbytes
         if size >= portion_bytes:
-            yield _count(held)
+            yield count_columns(pa.Table.from_batches(held), layout.hashed)
             held, size = [], 0
     if held:
-        yield _count(held)
-
-
-def _count(batches: list[pa.RecordBatch]) -> list[RawCounts]:
-    return [count_values(column) for column in pa.Table.from_batches(batches).columns]
+        yield count_columns(pa.Table.from_batches(held), layout.hashed)
 
 
 def _read_whole(file: TableFile, copy: Copy, folder: Path, portion_bytes: int) -> RawTable:
@@ -199,9 +196,12 @@ def _read_portions(file: TableFile, copy: Copy, layout: Layout, folder: Path, po
         return staged_table(file, copy.fingerprint, layout, slices, folder, [counter])
     batches = [[counted] for counted in held] or [[] for _ in layout.columns]
     columns = [
-        RawColumn(name, counter.rows, total_evidence(part.evidence for part in parts), functools.partial(iter, parts))
+        RawColumn(
+            name, counter.rows, total_evidence(part.evidence for part in parts), functools.partial(iter, parts),
+            name in layout.hashed,
+        )
         for name, parts in zip(layout.columns, batches, strict=True)
-    ]
+    ]  # fmt: skip
     return RawTable(record_of(file, copy.fingerprint, layout, counter), columns)
 
 

@@ -30,11 +30,20 @@ from dovetail._storage.segment import SegmentRef
 from dovetail.embedders import DEFAULT
 from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
-from dovetail.indexes.frozen import check_parts, leave_out, left_out, refuse_other_settings
+from dovetail.indexes.frozen import (
+    check_parts,
+    freeze_key,
+    leave_out,
+    left_out,
+    refuse_other_key,
+    refuse_other_settings,
+)
 from dovetail.indexes.pexeso.core import VectorParameters as Vectors
 from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.statistics import distinct_values, failed_tables
+from dovetail.lake.column_rules import check_rules, with_column_rules
 from dovetail.lake.listing import Root, TableFile, is_spark
+from dovetail.normalise.keyed import required_key
 from dovetail.pipeline.generation import TablePlace, commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
 from dovetail.pipeline.merging import plan_merges, run_merges, sizes_of, tables_of
@@ -68,6 +77,8 @@ class Request:
     dataframes: Mapping[str, DataFrame] | None = None  # by the names that they are to have
     without: tuple[str, ...] | None = None  # parts to leave out
     keep_hours: float | None = None  # old generations; None for as long as the store needs
+    exclude_columns: tuple[str, ...] | None = None
+    hash_columns: tuple[str, ...] | None = None
 
     @property
     def vectors(self) -> Vectors:
@@ -77,7 +88,10 @@ class Request:
     @property
     def choices(self) -> dict[str, Any]:
         """What is chosen of the tables of these sources; the index remembers it."""
-        chosen = {"tables": self.tables, "exclude": self.exclude, "dialects": self.dialects}
+        chosen = {
+            "tables": self.tables, "exclude": self.exclude, "dialects": self.dialects,
+            "exclude_columns": self.exclude_columns, "hash_columns": self.hash_columns,
+        }  # fmt: skip
         return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -95,6 +109,7 @@ def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Rep
     asked = tuple(map(Root.of, request.sources))
     for root in asked:
         refuse_index_as_lake(root, request.to)
+    check_rules((*(request.exclude_columns or ()), *(request.hash_columns or ())))
     request.vectors.space()  # a package that is missing is reported before anything is written
     require_spark()
     with open_writer(request.to, create=True, keep_hours=request.keep_hours) as writer:
@@ -118,9 +133,11 @@ def _run_in(
     spark = functools.cache(lambda: session.enter_context(_spark(request.spark, started)))
     of_spark = [root for root in asked if is_spark(root.path)]
     tables = spark_source(spark().session, of_spark, request.dataframes) if of_spark else None
-    live = live_tables(writer.snapshot())
-    indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, asked)}
     listing = _list(writer, asked, request, tables)
+    if any(each.hash_columns for each in listing.roots):
+        refuse_other_key(writer.manifest.frozen, required_key())
+    live = live_tables(writer.snapshot(), any(each.exclude_columns or each.hash_columns for each in listing.roots))
+    indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, asked)}
     changes = compare(listing.files, indexed)
     _refuse_great_loss(changes, indexed, asked, request)
     report = replace(_report(changes), spark_start_seconds=started.spark_start_seconds)
@@ -133,6 +150,8 @@ def _run_in(
         witnesses = [witness_of_store(writer.shared), *witnesses_of_lake(listing.roots, changes.to_read)]
         slots = check_workers(engine, witnesses)
         manifest = _freeze(manifest, changes, request)
+        if any(each.hash_columns for each in listing.roots):
+            manifest = replace(manifest, frozen=freeze_key(manifest.frozen, required_key()))
         build = SparkBuild(engine, writer, manifest.frozen, request.settings, witnesses, slots, tables)
         batches = _plan(slots, changes, request.settings)
         with watch_progress(writer.shared, len(changes.to_read), progress):
@@ -175,7 +194,7 @@ def _list(writer: IndexWriter, asked: Sequence[Root], request: Request, tables: 
     places = {root.path for root in asked}
     for chosen in roots:
         if tables is not None and is_spark(chosen.path) and chosen.path in places:
-            listed |= tables.list(chosen)
+            listed |= {table: with_column_rules(file, chosen) for table, file in tables.list(chosen).items()}
     return Listing(roots, listed)
 
 

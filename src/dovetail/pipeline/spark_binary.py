@@ -25,6 +25,7 @@ from dovetail.lake.files import in_indexes
 from dovetail.lake.formats import format_of
 from dovetail.lake.layout import Part, RowCounter
 from dovetail.lake.listing import SPARK, Root, TableFile, dialect_of, is_wanted
+from dovetail.normalise.keyed import hash_key, use_key
 from dovetail.pipeline.reading import counted_portions, layout_of
 from dovetail.pipeline.staging import write_slice
 from dovetail.pipeline.work import SLICES
@@ -120,9 +121,11 @@ def _stager(
     files: dict[str, TableFile], shared: str, slice_bytes: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """A function for workers: stages files, and answers with their layouts and the names of their slices."""
+    key = hash_key() if any(file.hash_columns for file in files.values()) else None
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         pa.set_cpu_count(1)  # Spark already keeps every core busy
+        use_key(key)
         for batch in batches:
             for path, content in zip(*batch.columns, strict=True):
                 answer = json.dumps(_staged(files[path.as_py()], content.as_buffer(), shared, slice_bytes))

@@ -19,7 +19,7 @@ import pyarrow as pa
 from dovetail._objects import is_remote
 from dovetail.errors import UnreadableTable
 from dovetail.lake.columnar import opened, parquet_batches
-from dovetail.lake.layout import Part
+from dovetail.lake.layout import Layout, Part
 from dovetail.lake.listing import TableFile
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
@@ -64,12 +64,12 @@ def stage_files(task: dict[str, Any]) -> Any:
     """Inside a worker: stage the files of some tables; by table what was staged, or that it is left to Spark."""
     answers: dict[str, dict[str, Any]] = {}
     for entry in task["tables"]:
-        columns = tuple(entry["layout"]["columns"])
+        layout = Layout.from_json(entry["layout"])
         fields = [(name, type_) for name, type_ in entry["fields"]]
         staged: list[dict[str, Any]] = []
         try:
             for path in entry["paths"]:
-                staged.append(stage_rows(_rows(path, fields), columns, task["shared"], task["slice_bytes"]))
+                staged.append(stage_rows(_rows(path, fields), layout, task["shared"], task["slice_bytes"]))
         except UnreadableTable as reason:
             answers[entry["table"]] = {BY_SPARK: str(reason)}
         else:

@@ -8,33 +8,32 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail._storage.store import open_store
-from dovetail.catalog.profile import count_values
-from dovetail.lake.layout import RowCounter
+from dovetail.catalog.profile import count_columns
+from dovetail.lake.layout import Layout, RowCounter
 from dovetail.lake.strings import bounded, string_batch
 from dovetail.pipeline.staging import write_slice
 from dovetail.pipeline.work import SLICES
 
 
-def stage_rows(
-    batches: Iterable[pa.RecordBatch], columns: tuple[str, ...], shared: str, slice_bytes: int
-) -> dict[str, Any]:
+def stage_rows(batches: Iterable[pa.RecordBatch], layout: Layout, shared: str, slice_bytes: int) -> dict[str, Any]:
     """Stage the rows; returns the slices and how many rows they have."""
     counter = RowCounter()
     with open_store(shared).publish(SLICES) as folder:
-        portions = _portions(batches, columns, counter, slice_bytes)
-        slices = [write_slice([count_values(column) for column in t.columns], folder) for t in portions]
+        portions = _portions(batches, layout, counter, slice_bytes)
+        slices = [write_slice(count_columns(table, layout.hashed), folder) for table in portions]
     return {"slices": [vars(piece) for piece in slices], "counter": vars(counter)}
 
 
 def _portions(
-    batches: Iterable[pa.RecordBatch], columns: tuple[str, ...], counter: RowCounter, portion_bytes: int
+    batches: Iterable[pa.RecordBatch], layout: Layout, counter: RowCounter, portion_bytes: int
 ) -> Iterator[pa.Table]:
     """The rows as text, a table for about every `portion_bytes`."""
+    columns, kept = layout.whole.columns, layout.kept
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
         for piece in bounded(_in_utc(batch)):
-            held.append(string_batch(piece, columns))
+            held.append(string_batch(piece, columns).select(kept))
             counter.rows += piece.num_rows
             size += held[-1].nbytes
             if size >= portion_bytes:

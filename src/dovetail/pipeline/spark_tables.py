@@ -24,8 +24,10 @@ import pyarrow as pa
 
 from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail.errors import InputError
+from dovetail.lake.column_rules import hide_columns
 from dovetail.lake.layout import Layout, distinct_names
 from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_spark, is_wanted
+from dovetail.normalise.keyed import hash_key, use_key
 from dovetail.pipeline.spark_binary import SparkFiles, mark_of
 from dovetail.pipeline.spark_files import BY_SPARK, fields_of, plain_paths, stage_files
 from dovetail.pipeline.spark_rows import stage_rows
@@ -123,7 +125,7 @@ class SparkTables:
         except spark_errors():
             return None  # reading it says why
         return {"table": file.table, "paths": paths, "fields": fields_of(frame.schema),
-                "layout": _layout_of(frame).to_json()} if paths else None  # fmt: skip
+                "layout": _layout_of(frame, file).to_json()} if paths else None  # fmt: skip
 
     def stage(
         self, engine: SparkEngine, files: Sequence[TableFile], shared: str, slice_bytes: int, slots: int, run: RunTasks
@@ -211,7 +213,7 @@ def stage_spark_tables(
             continue
         try:
             frame = tables.frame(file)
-            plans.append((file, _layout_of(frame), _plain(frame)))
+            plans.append((file, _layout_of(frame, file), _plain(frame)))
         except spark_errors() as error:
             entries[file.table] |= _unread(file, error)
     big = [plan for plan in plans if plan[0].bytes > slice_bytes]
@@ -244,7 +246,7 @@ def _stage_union(
     """Stage some tables in one job. Where it fails, each by itself: the others shall not suffer for one."""
     staged: Any = None
     for number, (_, layout, frame) in enumerate(plans):
-        one = frame.mapInArrow(_stager(number, layout.columns, shared, slice_bytes), _ANSWER)
+        one = frame.mapInArrow(_stager(number, layout, shared, slice_bytes), _ANSWER)
         staged = one if staged is None else staged.union(one)
     entries: dict[str, Entry] = {
         file.table: {"layout": layout.to_json(), "slices": [], "counters": []} for file, layout, _ in plans
@@ -266,13 +268,15 @@ def _stage_union(
 
 
 def _stager(
-    number: int, columns: tuple[str, ...], shared: str, slice_bytes: int
+    number: int, layout: Layout, shared: str, slice_bytes: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """A function for workers: stages the rows of a partition, and answers with the names of the slices."""
+    key = hash_key() if layout.hashed else None
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         pa.set_cpu_count(1)  # Spark already keeps every core busy
-        answer = json.dumps(stage_rows(batches, columns, shared, slice_bytes))
+        use_key(key)
+        answer = json.dumps(stage_rows(batches, layout, shared, slice_bytes))
         yield pa.RecordBatch.from_arrays(
             [pa.array([number], pa.int32()), pa.array([answer], pa.string())], ["number", "answer"]
         )
@@ -280,9 +284,9 @@ def _stager(
     return stage
 
 
-def _layout_of(frame: DataFrame) -> Layout:
-    """The columns that rows of this frame have once structs are flattened."""
-    return Layout(format=SPARK_FORMAT, columns=distinct_names(_flat_names(frame.schema.fields)))
+def _layout_of(frame: DataFrame, file: TableFile) -> Layout:
+    """The columns that rows of this frame have once structs are flattened, but those that are hidden."""
+    return hide_columns(Layout(format=SPARK_FORMAT, columns=distinct_names(_flat_names(frame.schema.fields))), file)
 
 
 def _flat_names(fields: Iterable[Any], prefix: str = "") -> Iterator[str]:

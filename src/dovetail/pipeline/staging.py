@@ -68,7 +68,8 @@ def staged_table(
         known = (part.evidence[number] for part in slices)
         evidence = total_evidence(TypeEvidence.from_json(one) for one in known if one is not None)
         staged = _StagedColumn(slices, folder, number, opened)
-        found.append(RawColumn(layout.columns[number], total.rows, evidence, staged))
+        name = layout.columns[number]
+        found.append(RawColumn(name, total.rows, evidence, staged, name in layout.hashed))
     return RawTable(record_of(file, fingerprint, layout, total), found)
 
 

@@ -64,4 +64,5 @@ def _first_rows(file: TableFile) -> list[pa.ChunkedArray]:
             batch = next(iter(read(copy.path, layout)), None)
     except UnreadableTable:
         return []
-    return pa.Table.from_batches([batch.slice(0, _ROWS)]).columns if batch else []
+    shown = [name for name in layout.columns if name not in layout.hashed]
+    return pa.Table.from_batches([batch.slice(0, _ROWS)]).select(shown).columns if batch else []

@@ -24,6 +24,7 @@ from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail._storage.directory import TARGET_FAILURES
 from dovetail._storage.store import Address, Store, open_store
 from dovetail.errors import BuildFailed, InputError
+from dovetail.normalise.keyed import hash_key, use_key
 from dovetail.pipeline.probe import Witness, first_unseen, host, require_unchanged
 
 Task = dict[str, Any]
@@ -86,9 +87,11 @@ class _Job:
     def run(self, numbers: list[int]) -> dict[int, Any]:
         """The answers of the tasks with these numbers; without those that have to be tried again."""
         place, work, witnesses = self.store.absolute, self.work, list(self.witnesses)
+        key = hash_key()  # with the function, never in a file
 
         def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             pa.set_cpu_count(1)  # Spark already keeps every core busy
+            use_key(key)
             for batch in batches:
                 found = [_answered(place, work, numbers[n], witnesses) for n in batch.column(0).to_pylist()]
                 yield pa.RecordBatch.from_arrays([pa.array(found, pa.string())], ["result"])

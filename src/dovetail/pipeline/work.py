@@ -79,9 +79,12 @@ def build_group(task: Task) -> Any:
         shared = open_store(task["shared"])
         scratch = shared.scratch(_SPILLED)
         scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryDirectory() as elsewhere:
             for number, entry in enumerate(task["tables"]):
-                of_table = Path(folder, str(number))  # which few tables need: making folders takes milliseconds
+                # Which few tables need: making folders takes milliseconds. Copies of files with hidden columns lie
+                # outside of the index.
+                hides = entry["file"]["exclude_columns"] or entry["file"]["hash_columns"]
+                of_table = Path(elsewhere if hides else folder, str(number))
                 try:
                     source = _source(entry, of_table, task["slice_bytes"], shared)
                 except VanishedTable:

@@ -30,7 +30,8 @@ from dovetail.search.ranking.rank import MOST_OVERLAP, Ranker, is_tried
 from dovetail.search.ranking.reasons import reasons
 from dovetail.search.request import SearchRequest
 from dovetail.tables.column_names import column_list
-from dovetail.tables.input_table import InputColumn, InputTable, open_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable, open_table
 from dovetail.ways import ChosenWay
 
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
@@ -67,10 +68,14 @@ def search(
     names = () if request.on is None else column_list(request.on, table.names)
     for name in names:
         table.column(name)  # raises where there is none
+    least = request.share, request.min_overlap
+    if request.by == "parts":
+        from dovetail.search.parts.search import search_parts
+
+        return _folded(segments, request, search_parts(segments, table, names, request.most, allowed, least, decided))
     if request.by == "transform":
         from dovetail.search.transform.search import search_transformed
 
-        least = request.share, request.min_overlap
         found = search_transformed(segments, table, names, request.most, allowed, least, decided)
         return _folded(segments, request, found)
     if request.by == "through":

@@ -10,7 +10,7 @@ from typing import Any
 from dovetail.errors import InputError
 from dovetail.ways import AUTO, ChosenWay, choose_way
 
-METHODS = ("equal", "transform", "semantic", "through")
+METHODS = ("equal", "parts", "transform", "semantic", "through")
 QUESTIONS_WITH_WAYS = {"equal": ("overlap", "keys"), "semantic": ("semantic",)}
 """By method, the questions whose algorithm can be chosen; `keys` are several columns together."""
 _MOST = 10  # hits, where nothing else is said

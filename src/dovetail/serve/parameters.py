@@ -51,9 +51,9 @@ Edges = Annotated[Literal["keys", "inds"], Query(description="Likely foreign key
 Rows = Annotated[int, Query(ge=0, le=10_000, description="How many joined rows to return; 0 only counts them.")]
 Offset = Annotated[int, Query(ge=0, le=10**12)]
 Limit = Annotated[int, Query(ge=0, le=10_000)]
-SearchBy = Annotated[Literal["equal", "transform", "semantic", "through"], Query(description="The method.")]
+SearchBy = Annotated[Literal["equal", "parts", "transform", "semantic", "through"], Query(description="The method.")]
 JoinBy = Annotated[
-    Literal["equal", "transform", "similar", "semantic", "through"] | None,
+    Literal["equal", "parts", "transform", "similar", "semantic", "through"] | None,
     Query(description="The method; by default what the values suggest."),
 ]
 How = Annotated[Literal["inner", "left", "right", "outer", "semi", "anti"], Query(description="The kind of join.")]

@@ -65,7 +65,7 @@ class Tools:
 
     async def search(
         self, table: Table, on: str | None = None, k: K = 5, offset: Offset = 0,
-        by: Literal["equal", "transform", "semantic", "through"] = "equal",
+        by: Literal["equal", "parts", "transform", "semantic", "through"] = "equal",
     ) -> Answer:  # fmt: skip
         """Find tables of the lake that join with a table. `on` names a column of it, or several with commas between."""
         hits = await self._ask("search", table=table, on=on, k=offset + k, by=by)
@@ -80,7 +80,7 @@ class Tools:
     async def join(
         self, table: Table, other: Table, on: str | None = None,
         how: Literal["inner", "left", "right", "outer", "semi", "anti"] = "inner",
-        by: Literal["equal", "transform", "similar", "semantic", "through"] | None = None,
+        by: Literal["equal", "parts", "transform", "similar", "semantic", "through"] | None = None,
     ) -> Answer:  # fmt: skip
         """Join two tables, on left=right, or several of these with commas between; or on the best columns it finds."""
         found = await self._ask("join", table=table, other=other, rows=_SAMPLE, on=on, how=how, by=by)

@@ -8,7 +8,6 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail._objects import is_remote
-from dovetail._types import Array
-from dovetail.catalog.frequencies import RawCounts
 from dovetail.catalog.near_copies import Outline, ValueRange
-from dovetail.catalog.profile import count_values, shorten, value_range
+from dovetail.catalog.profile import shorten, value_range
 from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
 from dovetail.indexes.open_segment import OpenSegment, find_table
+from dovetail.lake.column_rules import UNTOUCHED
 from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.layout import Layout, distinct_names
 from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark, is_table_folder
@@ -31,39 +29,9 @@ from dovetail.lake.reader import AnyPath, detect_layout, read
 from dovetail.lake.schemes import refuse_password, source_class
 from dovetail.lake.source import is_plain_file, is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
-from dovetail.normalise import ColumnType, decide, tokens
+from dovetail.normalise.keyed import HASHED, hash_key
 from dovetail.tables.frames import dates_of_midnights, to_arrow
-
-TEXT_TYPES = ("text", "mixed")
-_CODE = r"^\S*[0-9]\S*$"
-_MOST = 0.9  # of a column's values, to say what it has; arbitrary, forgives a few odd ones
-
-
-@dataclass(frozen=True)
-class InputColumn:
-    """The distinct tokens of a column, the number of rows of each, and its first spelling in the column."""
-
-    name: str
-    type: ColumnType
-    rows: int
-    tokens: pa.LargeStringArray
-    counts: Array
-    written: pa.LargeStringArray
-    codes: Callable[[], Array]  # of every row, the position of its token; -1 for null
-
-    @property
-    def size(self) -> int:
-        return len(self.tokens)
-
-    @property
-    def is_text(self) -> bool:
-        """Whether its values are words rather than numbers, dates or flags."""
-        return self.type.kind in TEXT_TYPES
-
-    @property
-    def has_codes(self) -> bool:
-        """Whether most of its values have a digit and no space: codes have one spelling; similar ones are others."""
-        return bool(self.size and pc.mean(pc.match_substring_regex(self.tokens, _CODE)).as_py() >= _MOST)
+from dovetail.tables.input_column import InputColumn, hashed_column, input_column
 
 
 class InputTable:
@@ -154,8 +122,11 @@ def _ranged(column: InputColumn) -> tuple[str, ValueRange]:
 
 def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] | None = None) -> InputTable:
     """The table of a path, a frame, a dict of columns or some values; with segments, also of a table of the lake."""
-    if isinstance(data, InputTable):
-        return data
+    found = data if isinstance(data, InputTable) else _opened(data, name, segments)
+    return found if segments is None else with_hashes(found, segments)
+
+
+def _opened(data: Any, name: str, segments: Sequence[OpenSegment] | None) -> InputTable:
     if not isinstance(data, str | Path):
         return InputTable.of_text(pa.Table.from_batches(_frame_batches(data)), name, data)
     if is_remote(data) or source_class(str(data)):
@@ -168,8 +139,11 @@ def open_table(data: Any, name: str = "query", segments: Sequence[OpenSegment] |
     if path.is_dir() and is_table_folder(path):
         return _of_address(f"{path.resolve()}/", segments or ())
     if path.is_file():
+        place = place_of(str(path.resolve()), segments or ())
+        if place is not None and hides_columns(*place):
+            return lake_table(*place)
         with reasons_of(path):
-            return _of_file(path, table_id(str(path.resolve()), segments or ()))
+            return _of_file(path, place and place[0].names[place[1]])
     if segments is None:
         raise InputError(f"There is no file {data}.")
     return lake_table(*find_table(segments, str(data), "There is no file, and the index has no table"))
@@ -194,10 +168,20 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
             strict=True,
         )
     )
-    path = Path(record.path) if is_plain_file(record.path) else None
     layout = Layout.from_json(json.loads(record.layout))
+    is_hiding = bool(layout.excluded or layout.hashed)
+    path = Path(record.path) if is_plain_file(record.path) and not is_hiding else None
 
     def read_text() -> pa.Table:
+        found = read_rows().select([name for name in places if name not in layout.hashed])
+        for name in layout.hashed:  # as the index has them: what is in the file is not to be shown
+            hashes = segment.tokens.tokens(segment.tokens.set_of(places[name])[0])
+            codes = segment.rows.codes(places[name])
+            shown = hashes.take(pa.array(codes, mask=codes < 0)).cast(pa.string())
+            found = found.add_column(list(places).index(name), name, shown)
+        return found
+
+    def read_rows() -> pa.Table:
         if is_spark(record.path):
             return pa.Table.from_batches(_frame_batches(_spark_table(record.path)))
         if not is_unchanged(record.path, record.fingerprint):
@@ -214,9 +198,34 @@ def lake_table(segment: OpenSegment, number: int) -> InputTable:
         return InputColumn(name, kind, record.rows, found, counts.astype(np.int64), found, codes)
 
     return InputTable(
-        record.table, list(places), record.rows, read_text, read_column, path=path, layout=layout,
-        id=record.table, address=record.path,
+        record.table, list(places), record.rows, read_text, read_column, path=path,
+        layout=None if is_hiding else layout, id=record.table, address=record.path,
     )  # fmt: skip
+
+
+def with_hashes(table: InputTable, segments: Sequence[OpenSegment]) -> InputTable:
+    """The table with hashes for tokens where more of a column's values are in the lake as hashes than as they are.
+
+    That takes the key. What is shown of the table stays as it is.
+    """
+    if table.id is not None or hash_key() is None or not any(map(_has_hashes, segments)):
+        return table
+
+    def known(tokens: pa.Array) -> int:
+        return max(int((segment.tokens.find(tokens) >= 0).sum()) for segment in segments)
+
+    def read_column(name: str) -> InputColumn:
+        plain, hashed = table.column(name), hashed_column(name, table.text.column(name))
+        return hashed if known(hashed.tokens) > known(plain.tokens) else plain
+
+    return InputTable(
+        table.name, table.names, table.rows, lambda: table.text, read_column, data=table.data, path=table.path,
+        layout=table.layout, id=table.id, address=table.address,
+    )  # fmt: skip
+
+
+def _has_hashes(segment: OpenSegment) -> bool:
+    return bool(pc.any(pc.equal(segment.catalog.columns["kind"], HASHED.kind)).as_py())
 
 
 def _spark_table(path: str) -> Any:
@@ -248,19 +257,28 @@ def reasons_of(address: str | Path) -> Iterator[None]:
 
 
 def _of_address(address: str, segments: Sequence[OpenSegment]) -> InputTable:
+    place = place_of(address, segments)
+    if place is not None and hides_columns(*place):
+        return lake_table(*place)
     with _local_file(address) as file:
-        found = _of_file(file, table_id(address, segments))
+        found = _of_file(file, place and place[0].names[place[1]])
     name = address.rstrip("/").rpartition("/")[2]
     return InputTable(name, found.names, found.rows, lambda: found.text, id=found.id, address=address)
 
 
-def table_id(address: str, segments: Sequence[OpenSegment]) -> str | None:
-    """The id of the live table that this file is, as it is now or was when it was indexed."""
+def place_of(address: str, segments: Sequence[OpenSegment]) -> tuple[OpenSegment, int] | None:
+    """The live table that this file is, as it is now or was when it was indexed."""
     for segment in segments:
         for number in np.flatnonzero(pc.equal(segment.catalog.tables["path"], address)):
             if segment.alive[number]:
-                return segment.names[number]
+                return segment, int(number)
     return None
+
+
+def hides_columns(segment: OpenSegment, number: int) -> bool:
+    """Whether columns of the file are left out of the table, or are there as hashes."""
+    layout = segment.catalog.tables["layout"][number].as_py()
+    return bool(layout) and UNTOUCHED not in layout
 
 
 def _of_file(path: AnyPath, id: str | None) -> InputTable:
@@ -281,24 +299,3 @@ def _frame_batches(data: Any) -> list[pa.RecordBatch]:
     columns = distinct_names(flat_names(table.schema))
     batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     return [string_batch(batch, tuple(columns)) for batch in batches]
-
-
-def input_column(name: str, values: pa.ChunkedArray, column_type: ColumnType | None = None) -> InputColumn:
-    """The tokens of a column of raw text; its type is decided by the values, unless it is known."""
-    counted: RawCounts = count_values(values)
-    column_type = column_type or decide(counted.evidence)
-    found = tokens(counted.folded, column_type)
-    encoded = found.cast(pa.large_string()).dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy()
-    valid = np.flatnonzero(codes >= 0)
-    totals = np.bincount(codes[valid], weights=counted.counts[valid], minlength=len(encoded.dictionary))
-    _, first = np.unique(codes[valid], return_index=True)
-    written = counted.values.take(pa.array(valid[first]))
-    rows = functools.partial(_row_codes, codes, counted.codes)
-    return InputColumn(name, column_type, len(values), encoded.dictionary, totals.astype(np.int64), written, rows)
-
-
-def _row_codes(token_of: Array, raw: Array) -> Array:
-    """The token of each row, from the tokens of raw values and the raw values of rows."""
-    found: Array = np.append(token_of, -1)[raw]
-    return found

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.tables.input_table import TEXT_TYPES
+from dovetail.tables.input_column import TEXT_TYPES
 
 LEAST_HELD = 2  # values of either side that a bridge holds: one is found by chance too often
 

@@ -9,7 +9,8 @@ import numpy as np
 from dovetail._deadline import Deadline
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.tables.column_names import Pair
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 from dovetail.through.bridges import Bridge, Values
 from dovetail.through.lookup import Effort, Excluded, Lookup, values_of
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.tables.input_table import InputColumn, open_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import open_table
 from dovetail.through.bridges import LEAST_HELD, BridgePlace, Values, find_bridges
 from dovetail.through.lookup import Lookup, values_of
 from dovetail.through.mapping import ValueMapping, mapping_of

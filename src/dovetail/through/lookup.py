@@ -14,7 +14,7 @@ import numpy as np
 from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.tables.input_table import InputColumn
+from dovetail.tables.input_column import InputColumn
 from dovetail.through.bridges import (
     LEAST_HELD,
     Bridge,

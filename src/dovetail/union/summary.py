@@ -16,7 +16,8 @@ from dovetail.evidence.columns import as_numbers, kinds_of
 from dovetail.evidence.features import DATE, INTEGER, REAL, TEXT
 from dovetail.lake.layout import is_made_up
 from dovetail.normalise.hashing import as_buffers, hash_tokens
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 
 NUMBERS = (INTEGER, REAL, DATE)
 _SAMPLE = 128  # values whose spelling is compared; arbitrary, the vectors of larger samples hardly differ

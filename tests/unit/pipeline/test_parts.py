@@ -14,6 +14,7 @@ from support.pipeline import index, without_spark
 CITIES = "city,country\nZurich,Switzerland\nGeneva,Switzerland\nParis,France\nLyon,France\n"
 TOWNS = "town,state,people\nZürich,Switzerland,447082\nGeneva,Switzerland,203856\nParis,France,2102650\n"
 NEEDS = {
+    "lists": {"on": "city", "by": "parts"},
     "mate": {"on": ["city", "country"]},
     "pexeso": {"on": "city", "by": "semantic"},
     "pieces": {"on": "city", "by": "transform"},
@@ -86,7 +87,7 @@ def test_parts_are_dropped_by_compact(lake, tmp_path):
 
 
 def test_what_cannot_be_left_out_or_changed_by_index_is_refused(lake, tmp_path):
-    with pytest.raises(InputError, match="tokens is not a part that can be left out; those are mate, pexeso, pieces"):
+    with pytest.raises(InputError, match="tokens is not a part that can be left out; those are lists, mate, "):
         index(lake, tmp_path / "idx", without=("tokens",))
     index(lake, to := tmp_path / "idx")
     with pytest.raises(InputError, match="was made with all parts; `dovetail compact"):

@@ -183,5 +183,5 @@ class TestPlan:
         found = chains()
         assert ["rows", "mate"] in found
         assert sorted(name for chain in found for name in chain) == [
-            "josie", "lsh_ensemble", "mate", "pexeso", "pieces", "rows",
+            "josie", "lists", "lsh_ensemble", "mate", "pexeso", "pieces", "rows",
         ]  # fmt: skip

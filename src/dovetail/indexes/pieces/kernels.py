@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail._byte_kernels import decode_character
+from dovetail._byte_kernels import decode_character, is_hash
 from dovetail._compile import compiled, int64
 from dovetail._storage.packing_kernels import Packed, packed_at
 from dovetail._types import Array
@@ -30,7 +30,7 @@ def _cut(
 
     Uninformative pieces are left out: single characters, numbers below 10,000, decimal fractions.
     """
-    if stop - start > _LONGEST:
+    if stop - start > _LONGEST or is_hash(content, start, stop):
         return 0
     pieces, size, at = 0, 0, start
     last_kind, begun = 0, 0

@@ -62,9 +62,13 @@ _LIST_TYPES = {
 class TokenBuilder:
     """Collects chunks, spilling them to disk when they outgrow the memory."""
 
-    def __init__(self, scratch: Path, memory_bytes: int) -> None:
+    def __init__(
+        self, scratch: Path, memory_bytes: int, part: tuple[str, int] = (tokens_format.NAME, tokens_format.VERSION)
+    ) -> None:
+        """`part` is the name and version of the pack."""
         self._scratch = scratch
         self._memory_bytes = memory_bytes
+        self._part = part
         self._chunks: list[ColumnChunk] = []
         self._held = 0
         self._spills: list[Path] = []
@@ -80,13 +84,14 @@ class TokenBuilder:
     def finish(self, writer: SegmentWriter, widths: Sequence[int]) -> dict[str, int]:
         columns = sum(widths)
         if not self._spills:
-            return write_buckets(writer, [Bucket.work_through(self._take_entries(), columns)], columns, self._scratch)
+            bucket = Bucket.work_through(self._take_entries(), columns)
+            return write_buckets(writer, [bucket], columns, self._scratch, self._part)
         spills = [Records(path) for path in self.spilled()]
         buckets = []
         for number in range(BUCKETS):
             bucket = Bucket.work_through(entries_of(spills, number), columns)
             buckets.append(Bucket.open(bucket.save(self._scratch)))  # all of them may not fit into memory together
-        return write_buckets(writer, buckets, columns, self._scratch)
+        return write_buckets(writer, buckets, columns, self._scratch, self._part)
 
     def spilled(self) -> list[Path]:
         """Files with all entries in order, a record for each bucket."""
@@ -129,8 +134,14 @@ def entries_of(spills: Sequence[Records], bucket: int) -> pa.Table:
     return pa.Table.from_batches([pa.RecordBatch.from_arrays(spill[bucket], schema=ENTRY) for spill in spills], ENTRY)
 
 
-def write_buckets(writer: SegmentWriter, buckets: list[Bucket], columns: int, scratch: Path) -> dict[str, int]:
-    """Write the pack; returns counts for the segment's description.
+def write_buckets(
+    writer: SegmentWriter,
+    buckets: list[Bucket],
+    columns: int,
+    scratch: Path,
+    part: tuple[str, int] = (tokens_format.NAME, tokens_format.VERSION),
+) -> dict[str, int]:
+    """Write the pack, of this name and version; returns counts for the segment's description.
 
     The codes of tokens are learned from the first of them: by their hashes, they are a sample of all.
     """
@@ -139,7 +150,7 @@ def write_buckets(writer: SegmentWriter, buckets: list[Bucket], columns: int, sc
     symbols = learn_symbols(first.content, first.offsets)
     for bucket in buckets:
         bucket.encode(symbols, scratch if len(buckets) > 1 else None)
-    writer.write_part(tokens_format.NAME, tokens_format.VERSION, lambda pack: _write(pack, symbols, buckets, columns))
+    writer.write_part(*part, lambda pack: _write(pack, symbols, buckets, columns))
     return counts
 
 

@@ -32,11 +32,11 @@ class TokensIndex:
 
     def check(self, segment: Segment) -> Iterator[str]:
         arrays = TokenArrays(segment.pack(self.name))
-        for problem in _broken_references(arrays):
+        for problem in broken_references(arrays):
             yield f"{segment.ref.id}/{self.name}: {problem}"
 
 
-def _broken_references(arrays: TokenArrays) -> Iterator[str]:
+def broken_references(arrays: TokenArrays) -> Iterator[str]:
     for name in ("group_tokens", "hash_starts", "posting_offsets", "set_group_offsets", "set_offsets"):
         if np.any(np.diff(getattr(arrays, name)) < 0):
             yield f"{name} goes backwards"

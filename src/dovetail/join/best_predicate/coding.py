@@ -11,7 +11,8 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.join.best_predicate.kernels import own, shared
 from dovetail.normalise.hashing import hash_tokens
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 
 _ROOM = 4  # places for each token, so that few collide
 

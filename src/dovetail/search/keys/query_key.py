@@ -10,7 +10,8 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 from dovetail.ways import ChosenWay
 
 

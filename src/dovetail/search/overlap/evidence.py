@@ -14,7 +14,7 @@ from dovetail.evidence.rarity import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hit
-from dovetail.tables.input_table import InputColumn
+from dovetail.tables.input_column import InputColumn
 
 SHOWN = 5
 _SHOWN_LENGTH = 60

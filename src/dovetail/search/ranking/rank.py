@@ -28,7 +28,8 @@ from dovetail.search.ranking.copies import Shortlist, without_copies
 from dovetail.search.ranking.features import FEATURES, Describer, Pairs
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.surroundings import Surroundings
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 from dovetail.ways import DEFAULT, ChosenWay
 
 TRIED_TYPES = ("text", "mixed", "integer", "date", "timestamp")

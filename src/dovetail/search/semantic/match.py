@@ -20,7 +20,7 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import Space, TextVectors, texts_among
 from dovetail.indexes.pexeso.kernels import count_columns
 from dovetail.indexes.pexeso.query import VectorMatches
-from dovetail.tables.input_table import InputColumn
+from dovetail.tables.input_column import InputColumn
 from dovetail.ways import AUTO, DEFAULT, ChosenWay
 
 _PARTS = 4  # into which the values are cut that are asked after the first columns can be dropped

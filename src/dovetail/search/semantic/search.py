@@ -22,7 +22,8 @@ from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.request import SearchRequest
 from dovetail.search.semantic.hit import Mapped, SemanticHit
 from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 from dovetail.ways import DEFAULT, ChosenWay
 
 THRESHOLD = Fraction(1, 2)  # the paper has 60 % for its τ; here tables are found with F1 .89, and .81 at 60 %

@@ -24,7 +24,8 @@ from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.through.hit import ThroughHit
-from dovetail.tables.input_table import InputColumn, InputTable, lake_table
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.through.bridges import text_columns
 from dovetail.through.columns import is_of
 from dovetail.through.likelihood import LIKELY, how_likely

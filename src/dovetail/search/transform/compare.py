@@ -16,7 +16,7 @@ from dovetail.normalise import fold, normalise
 from dovetail.search.engine import Match
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.transform.hit import TransformedHit
-from dovetail.tables.input_table import InputColumn
+from dovetail.tables.input_column import InputColumn
 from dovetail.transform.discover import Discovery
 from dovetail.transform.program import made_by
 

@@ -25,7 +25,8 @@ from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
 from dovetail.search.transform.compare import ComparedValues, QueryRows
 from dovetail.search.transform.hit import TransformedHit
-from dovetail.tables.input_table import InputColumn, InputTable
+from dovetail.tables.input_column import InputColumn
+from dovetail.tables.input_table import InputTable
 from dovetail.transform.discover import Discovery, discover
 from dovetail.transform.program import Extract, Program
 

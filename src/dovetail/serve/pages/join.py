@@ -18,8 +18,9 @@ from dovetail.serve.pages.frame import Desk, filled, frame, loading, shown_in
 from dovetail.serve.pages.program import ProgramEditor
 
 _ANY = ""
-_METHOD_WORDS = {_ANY: "what the values suggest", "equal": "equal values", "transform": "after a transformation",
-                 "similar": "similar values", "semantic": "similar spelling or meaning",
+_METHOD_WORDS = {_ANY: "what the values suggest", "equal": "equal values", "parts": "parts of cells",
+                 "transform": "after a transformation", "similar": "similar values",
+                 "semantic": "similar spelling or meaning",
                  "through": "through other tables of the lake"}  # fmt: skip
 _KIND_WORDS = {"inner": "only rows that match (inner)", "left": "all rows of the left table (left)",
                "right": "all rows of the right table (right)", "outer": "all rows of both (outer)",

@@ -19,8 +19,8 @@ from dovetail.serve.pages.frame import Desk, filled, frame, loading, shown_in
 from dovetail.tables.column_names import column_list
 from dovetail.through.mapping import ValuePair
 
-_METHODS = {"equal": "equal values", "transform": "after a transformation", "semantic": "similar spelling or meaning",
-            "through": "through other tables"}  # fmt: skip
+_METHODS = {"equal": "equal values", "parts": "parts of cells", "transform": "after a transformation",
+            "semantic": "similar spelling or meaning", "through": "through other tables"}  # fmt: skip
 _OFFERED, _CHIPS, _BRINGS, _MAPPED = 8, 60, 12, 50
 assert tuple(_METHODS) == METHODS
 

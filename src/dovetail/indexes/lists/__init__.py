@@ -1,0 +1,1 @@
+"""Answers: which columns hold these values in cells of several? Exact."""

@@ -1,0 +1,1 @@
+"""Search by the parts of cells that hold several values."""

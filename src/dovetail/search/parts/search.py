@@ -1,0 +1,171 @@
+"""Tables that join with mine by parts of cells: theirs hold several values and mine one, or the other way round.
+
+Their cells are found by the lists of each segment, of which there are few, so that every one is counted; mine are cut
+into parts, which are searched as any values are. Cells of several values on both sides are left to `join --by parts`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail._cancel import check_cancelled
+from dovetail._types import Array
+from dovetail.errors import InputError
+from dovetail.indexes.open_segment import OpenSegment
+from dovetail.search import engine
+from dovetail.search.decided import QueryDecisions
+from dovetail.search.engine import Match
+from dovetail.search.hits import Hits
+from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
+from dovetail.search.parts.hit import PartsHit
+from dovetail.search.ranking.rank import is_tried
+from dovetail.tables.exploded import Exploded, explode, separator_of, whole
+from dovetail.tables.input_table import InputTable, lake_table
+
+_MORE = 4  # times as many columns as hits are asked for: some are of one table, and some hold several values themselves
+_POOR = 0.2  # of the smaller side's values: less is not worth a line, as after a transformation
+
+
+def search_parts(
+    segments: Sequence[OpenSegment],
+    table: InputTable,
+    names: Sequence[str],
+    k: int,
+    allowed: list[Array],
+    least: tuple[Fraction | None, int],
+    decided: QueryDecisions,
+) -> Hits:
+    """The best column of each table by the share of the smaller side's values that match.
+
+    Without names, every suitable column is tried. `least`: the share and the number of my values that must match.
+    """
+    begun = time.perf_counter()
+    if len(names) > 1:
+        raise InputError("`by='parts'` takes one column; `on` names several.")
+    tried = names or [column.name for column in table.columns if is_tried(column)]
+    found: dict[str, PartsHit] = {}
+    for name in tried:
+        query = _Query.of(table, name)
+        for match in query.matches(segments, allowed, k, max(least[1], 1)):
+            check_cancelled()
+            if decided.rejects_match((name,), match) or not _is_enough(query, match, least):
+                continue
+            hit = query.hit(match)
+            if hit.table not in found or hit.score > found[hit.table].score:
+                found[hit.table] = hit
+    hits = decided.first(sorted(found.values(), key=lambda hit: (-hit.score, -hit.overlap, hit.table)))[:k]
+    asked = f"{names[0]} of {table.name}" if names else table.name
+    nothing = "" if hits else f"No table of the lake joins with {asked} by parts of cells."
+    return Hits(hits, table.name, "parts", "parts", True, time.perf_counter() - begun, nothing)
+
+
+def _is_enough(query: _Query, match: Match, least: tuple[Fraction | None, int]) -> bool:
+    share, number = least
+    if share is None and number == 1:
+        return match.overlap >= _POOR * min(query.size, query.size_of(match))
+    return match.overlap >= max(number, (share or 0) * query.size)
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A column of mine: by its parts if its cells hold several values, else as it is."""
+
+    name: str
+    separator: str | None
+    mine: Exploded
+
+    @classmethod
+    def of(cls, table: InputTable, name: str) -> _Query:
+        separator = separator_of(table.column(name))
+        return cls(name, separator, explode(table, name, separator) if separator else whole(table))
+
+    @property
+    def tokens(self) -> pa.Array:
+        return self.mine.table.column(self.name).tokens
+
+    @property
+    def size(self) -> int:
+        return len(self.tokens)
+
+    def size_of(self, match: Match) -> int:
+        """The distinct values, or parts, of a match."""
+        reader = match.segment.tokens if self.separator else match.segment.lists
+        return int(np.diff(reader.arrays.set_offsets[match.column : match.column + 2])[0])
+
+    def matches(self, segments: Sequence[OpenSegment], allowed: list[Array], k: int, least: int) -> Iterator[Match]:
+        """Columns that share values: of one value in a cell where mine have several, else of several."""
+        if self.separator:
+            found = engine.top(segments, self.tokens, k * _MORE, least, allowed)
+            yield from (match for match in found if not _holds_several(match))
+            return
+        for segment, tables in zip(segments, allowed, strict=True):
+            groups, weights, _ = segment.lists.grouped(self.tokens)
+            arrays = segment.lists.arrays
+            counts = np.zeros(arrays.columns, np.int64)
+            for group, weight in zip(groups.tolist(), weights.tolist(), strict=True):
+                first, last = arrays.posting_offsets[group : group + 2]
+                counts[arrays.posting_columns[first:last]] += weight
+            counts[~tables[segment.table_of]] = 0
+            for column in np.flatnonzero(counts >= least).tolist():
+                yield Match(segment, column, int(counts[column]))
+
+    def hit(self, match: Match) -> PartsHit:
+        """What exactly matches, by the rows of both tables."""
+        segment = match.segment
+        theirs_table = lake_table(segment, int(segment.table_of[match.column]))
+        column = segment.catalog.column(match.column).column
+        separator = self.separator or separator_of(theirs_table.column(column))
+        assert separator is not None  # the lists of the segment have it
+        sides = self.mine, whole(theirs_table) if self.separator else explode(theirs_table, column, separator)
+        mine, theirs = sides[0].table.column(self.name), sides[1].table.column(column)
+        places = pc.index_in(mine.tokens, theirs.tokens).fill_null(-1).to_numpy()
+        shared = places >= 0
+        there = np.zeros(theirs.size, bool)
+        there[places[shared]] = True
+        counts = mine.counts[shared], theirs.counts[places[shared]]
+        return PartsHit(
+            rank=0,
+            table=theirs_table.name,
+            on=(self.name,),
+            columns=(column,),
+            score=match.overlap / max(1, min(mine.size, theirs.size)),
+            overlap=int(shared.sum()),
+            containment=float(shared.mean()) if len(shared) else 0.0,
+            jaccard=int(shared.sum()) / max(1, mine.size + theirs.size - int(shared.sum())),
+            query_size=mine.size,
+            column_size=theirs.size,
+            exact=True,
+            cardinality=cardinality_of(*counts),
+            query_rows=len(np.unique(sides[0].rows)),
+            matched_rows=_rows(sides[0], mine.codes(), shared),
+            table_rows=theirs_table.rows,
+            matched_table_rows=_rows(sides[1], theirs.codes(), there),
+            joined_rows=int(counts[0] @ counts[1]),
+            matched=_sample(mine.written, shared),
+            unmatched=_sample(mine.written, ~shared),
+            only_there=_sample(theirs.written, ~there),
+            brings=tuple(name for name in theirs_table.names if name != column),
+            separator=separator,
+            several="mine" if self.separator else "theirs",
+        )
+
+
+def _holds_several(match: Match) -> bool:
+    offsets = match.segment.lists.arrays.set_offsets
+    return bool(offsets[match.column + 1] > offsets[match.column])
+
+
+def _rows(side: Exploded, codes: Array, shared: Array) -> int:
+    """The rows of the table with a value that both have."""
+    return len(np.unique(side.rows[np.append(shared, False)[codes]]))
+
+
+def _sample(values: pa.Array, chosen: Array) -> tuple[str, ...]:
+    return tuple(shorten(value) for value in values.take(pa.array(np.flatnonzero(chosen)[:SHOWN])).to_pylist())
