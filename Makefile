@@ -1,5 +1,7 @@
 # Two commands on a fresh machine (python3 ≥ 3.11, make): `make demo` and `make test`.
 PYTHON ?= python3
+# The interpreters that `make test-full` installs the package into.
+PYTHONS ?= $(PYTHON)
 BIN := .venv/bin
 READY := .venv/ready
 # The oldest Spark that Dovetail runs on, with its Java, for `make test-full`.
@@ -26,13 +28,13 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 demo: $(READY) ## index the bundled sample lake and show what is in it
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/dovetail demo
 
 test: $(READY) lint types ## lint, types and all tests that need nothing but Python
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready $(CHROMIUM) $(POSTGRES) ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark, PostgreSQL, a browser
-	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server DOVETAIL_PICTURES=docs/images $(BIN)/python -m pytest -m full
+test-full: $(READY) $(OLDEST)/ready $(MOTO)/ready $(CHROMIUM) $(POSTGRES) ## the tests that need more: a Spark cluster, Spark Connect, S3, the oldest Spark, PostgreSQL, a browser, an empty environment
+	@OLDEST_SPARK=$(OLDEST) MOTO_SERVER=$(CURDIR)/$(MOTO)/bin/moto_server DOVETAIL_PICTURES=docs/images PYTHONS='$(PYTHONS)' $(BIN)/python -m pytest -m full
 
 $(OLDEST)/ready: $(READY)
 	@echo "Fetching pyspark 3.5 (once, some minutes) ..."
