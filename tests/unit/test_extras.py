@@ -101,7 +101,7 @@ def test_no_module_but_those_of_the_server_needs_an_extra():
     subprocess.run([sys.executable, "-c", EVERY_MODULE, *modules], check=True)
 
 
-@pytest.mark.parametrize(("extra", "distribution"), extras())
+@pytest.mark.parametrize(("extra", "distribution"), list(extras()))
 def test_extras_are_documented(extra, distribution):
     (line,) = (line for line in page("docs/guides/installing.md").splitlines() if line.startswith(f"| `{extra}` |"))
     assert distribution in line

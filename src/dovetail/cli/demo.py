@@ -63,8 +63,8 @@ def demo_command() -> int:
         if code:
             return code
     click.echo("\nTry:")
-    for command in TRY:
-        click.echo(f"  {shlex.join([_typed(), *command])}")
+    for suggested in TRY:
+        click.echo(f"  {shlex.join([_typed(), *suggested])}")
     return 0
 
 
