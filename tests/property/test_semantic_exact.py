@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dovetail
@@ -252,6 +252,7 @@ def as_sparse(vectors) -> Sparse:
 
 
 @settings(max_examples=30)
+@example(seed=1, radius=0.8, size=9_000)
 @given(seed=st.integers(0, 10_000), radius=st.sampled_from([0.05, 0.3, 0.8, 1.2, 1.38]), size=st.integers(0, 400))
 def test_sparse_vectors_near_the_threshold(seed, radius, size):
     generator = np.random.default_rng(seed)

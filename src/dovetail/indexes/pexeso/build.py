@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from dovetail._storage.pack import PackWriter
+from dovetail._storage.packing import pack_numbers
 from dovetail._storage.segment import SegmentWriter
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso import format as pexeso_format
 from dovetail.indexes.pexeso.core import VectorParameters, heads_of, space_of, text_ids
 from dovetail.indexes.pexeso.format import blocks_of, list_starts, write_head
-from dovetail.indexes.pexeso.kernels import count_lists, fill_lists
+from dovetail.indexes.pexeso.kernels import coded_scales, count_lists, fill_lists, largest_weights
 from dovetail.indexes.shares import Share, SharedBuilder
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
@@ -35,7 +36,7 @@ _MOST_CLUSTERS = 1_024
 _SLACK = 1e-4  # of a radius, for float32
 _PORTION = 1 << 14  # texts that are embedded at once; the same whatever the memory, for the same sums
 _LEAST_MEMORY = 1 << 24
-_BYTES_A_POSTING = 3
+_BYTES_A_POSTING = 2
 _BYTES_A_TEXT = 400  # approximate, of a sparse vector and its items in lists
 
 
@@ -74,17 +75,15 @@ class PexesoBuilder(SharedBuilder):
         blocks = blocks_of(len(texts))
         lengths = sum((share["lengths"] for share in shares), np.zeros(dimension * blocks, np.int64))
         lengths = lengths.reshape(dimension, blocks)
-        pack.add("list_starts", list_starts(lengths).reshape(-1))
+        pack.add_packed("list_starts", pack_numbers(list_starts(lengths).reshape(-1)))
+        pack.add("scales", np.concatenate([np.empty(0, np.uint8), *(share["scales"] for share in shares)]))
         starts = running_sum(lengths.sum(axis=1))
-        places = pack.reserve("list_places", "uint16", int(starts[-1]))
-        weights = pack.reserve("list_weights", "uint8", int(starts[-1]))
+        postings = pack.reserve("postings", "uint16", int(starts[-1]))
         first = 0
         while first < dimension:  # as many lists at a time as the memory takes
             last = int(np.searchsorted(starts, starts[first] + self._memory_bytes // _BYTES_A_POSTING, side="right"))
             last = min(max(last - 1, first + 1), dimension)
-            lists = _joined(shares, first, last)
-            places.write(lists[0], int(starts[first]))
-            weights.write(lists[1], int(starts[first]))
+            postings.write(_joined(shares, first, last), int(starts[first]))
             first = last
 
     def _write_dense(self, pack: PackWriter, texts: Array, shares: Sequence[Share]) -> None:
@@ -114,24 +113,24 @@ def _listed(portions: list[tuple[int, Sparse]], dimension: int, blocks: int) -> 
     for at, vectors in portions:
         count_lists(vectors.starts, vectors.dimensions, at, lengths)
     starts = running_sum(lengths.sum(axis=1))
-    places, codes = np.empty(int(starts[-1]), np.uint16), np.empty(int(starts[-1]), np.uint8)
+    postings = np.empty(int(starts[-1]), np.uint16)
     ends = starts[:-1].copy()
+    scales = [np.empty(0, np.uint8)]
     for at, vectors in portions:
-        fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, 0, ends, places, codes)
-    return {"lengths": lengths.reshape(-1), "starts": starts, "places": places, "codes": codes}
+        fill_lists(vectors.starts, vectors.dimensions, vectors.weights, at, ends, postings)
+        scales.append(coded_scales(largest_weights(vectors.starts, vectors.weights)))
+    return {"lengths": lengths.reshape(-1), "starts": starts, "postings": postings, "scales": np.concatenate(scales)}
 
 
-def _joined(shares: Sequence[Share], first: int, last: int) -> tuple[Array, Array]:
-    """Places and weights of the lists of the dimensions from `first` to `last`, of all shares."""
+def _joined(shares: Sequence[Share], first: int, last: int) -> Array:
+    """The lists of the dimensions from `first` to `last`, of all shares."""
     if len(shares) == 1:
         return _lists(shares[0], first, last)
-    lists = [_lists(share, each, each + 1) for each in range(first, last) for share in shares]
-    return np.concatenate([places for places, _ in lists]), np.concatenate([codes for _, codes in lists])
+    return np.concatenate([_lists(share, each, each + 1) for each in range(first, last) for share in shares])
 
 
-def _lists(share: Share, first: int, last: int) -> tuple[Array, Array]:
-    place = slice(share["starts"][first], share["starts"][last])
-    return share["places"][place], share["codes"][place]
+def _lists(share: Share, first: int, last: int) -> Array:
+    return share["postings"][share["starts"][first] : share["starts"][last]]
 
 
 @dataclass(frozen=True)

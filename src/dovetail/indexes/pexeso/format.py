@@ -5,9 +5,10 @@
 
 Of an embedder with sparse vectors, the texts ascend, and their coordinates are listed by dimension:
 
-    list_starts                  where the list of each dimension and block of 32,768 texts begins, and the end
-    list_places, list_weights    the texts of the block that have the dimension, ascending, numbered from 0 within the
-                                 block, and its weight: sign and 7 bits
+    list_starts                  where the list of each dimension and block of 4,096 texts begins, and the end
+    postings                     the texts of the block that have the dimension, ascending, numbered from 0 within the
+                                 block in 12 bits, and its weight in 4
+    scales                       for each text its largest weight, of which the others are shares
 
 Of one with dense vectors, the texts lie in clusters:
 
@@ -32,9 +33,9 @@ from dovetail.indexes.pexeso.core import VectorParameters, space_of
 from dovetail.indexes.pexeso.kernels import BLOCK
 
 NAME = "pexeso"
-VERSION = 2
+VERSION = 3
 
-_SPARSE = ("list_starts", "list_places", "list_weights")
+_SPARSE = ("postings", "scales")
 _DENSE = ("cluster_starts", "centres", "radii", "basis", "heads", "vectors")
 
 
@@ -71,14 +72,16 @@ class PexesoArrays:
         self.is_sparse = self.space.is_sparse
         for name in _SPARSE if self.is_sparse else _DENSE:
             setattr(self, name, pack[name])
+        if self.is_sparse:
+            self.list_starts = pack.unpacked("list_starts")
         for problem in self._sparse_misfits() if self.is_sparse else self._dense_misfits():
             raise IndexDamaged(f"{where} is damaged: {problem}.")
         if not self.is_sparse:
             self._shape()
 
     list_starts: Array
-    list_places: Array
-    list_weights: Array
+    postings: Array
+    scales: Array
     cluster_starts: Array
     centres: Array
     radii: Array
@@ -89,12 +92,12 @@ class PexesoArrays:
     def _sparse_misfits(self) -> Iterator[str]:
         starts = self.list_starts
         blocks = blocks_of(self.texts)
-        if len(starts) != self.dimension * (blocks + 1) or starts[0] != 0 or starts[-1] != len(self.list_places):
+        if len(starts) != self.dimension * (blocks + 1) or starts[0] != 0 or starts[-1] != len(self.postings):
             yield "list_starts does not span its array"
         elif np.any(np.diff(starts) < 0) or np.any(starts[:: blocks + 1][1:] != starts[blocks :: blocks + 1][:-1]):
             yield "list_starts goes backwards"
-        if len(self.list_places) != len(self.list_weights):
-            yield "its lists differ in length"
+        if len(self.scales) != self.texts:
+            yield "scales has a wrong length"
         self.list_starts = starts.reshape(self.dimension, -1)
 
     def _dense_misfits(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from dovetail.errors import FormatMismatch
 from dovetail.indexes.pexeso import format as pexeso_format
 from dovetail.indexes.pexeso.build import PexesoBuilder
 from dovetail.indexes.pexeso.core import VectorParameters, heads_of, text_ids
-from dovetail.indexes.pexeso.kernels import BLOCK, coded
+from dovetail.indexes.pexeso.kernels import BLOCK, coded_scales, coded_weight, largest_weights
 from dovetail.indexes.pexeso.query import PexesoReader
 from dovetail.indexes.protocol import NOTHING, Frozen
 
@@ -58,7 +58,7 @@ def _broken_lists(reader: PexesoReader, sample: Array) -> Iterator[str]:
     arrays = reader.arrays
     lengths = np.diff(arrays.list_starts, axis=1)
     blocks = np.broadcast_to(np.arange(lengths.shape[1]), lengths.shape)
-    places = np.repeat(blocks.reshape(-1), lengths.reshape(-1)) * BLOCK + arrays.list_places
+    places = np.repeat(blocks.reshape(-1), lengths.reshape(-1)) * BLOCK + arrays.postings % BLOCK
     if int(places.max(initial=-1)) >= arrays.texts:
         yield "a list names a text that does not exist"
         return
@@ -69,12 +69,17 @@ def _broken_lists(reader: PexesoReader, sample: Array) -> Iterator[str]:
         yield "a list is not in the order of its texts"
         return
     vectors = reader.space.sparse(reader.tokens.tokens(arrays.text_tokens[sample]))
+    largest = largest_weights(vectors.starts, vectors.weights)
+    if not np.array_equal(arrays.scales[sample], coded_scales(largest)):
+        yield "a scale is not that of its text"
+        return
     for row, place in enumerate(sample):
         part = slice(vectors.starts[row], vectors.starts[row + 1])
         for dimension, weight in zip(vectors.dimensions[part], vectors.weights[part], strict=True):
             first, last = arrays.list_starts[dimension, [0, -1]]
             at = first + np.searchsorted(places[first:last], place)
-            if at == last or places[at] != place or arrays.list_weights[at] != coded(weight):
+            code = coded_weight(float(weight) / largest[row])
+            if at == last or places[at] != place or arrays.postings[at] // BLOCK != code:
                 yield "a list does not hold the vector of a text"
                 return
 

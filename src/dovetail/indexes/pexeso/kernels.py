@@ -15,11 +15,29 @@ import numpy as np
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
-_STEPS = 127  # of a weight in a list; the eighth bit is its sign
+_PLACE_BITS = 12
+BLOCK = 1 << _PLACE_BITS
+"""Vectors whose sums are kept at a time, as many as a processor holds near. Lists are cut at blocks: a posting is the
+place of a vector within its block and, in the four bits above, its weight: a class of sizes, and 8 more where it is
+negative."""
+_NEGATIVE = 8
+# The classes of sizes, as shares of the vector's largest weight. A weight is mostly that or half of it, since most
+# trigrams of a text occur once or twice; words with a digit weigh 7/4. Other weights cost time, never the answer.
+_LEAST = np.array([0.0, 1 / 4, 1 / 3, 1 / 2, 1 / 2, 4 / 7, 3 / 4, 1.0])
+_MOST = np.array([1 / 4, 1 / 3, 1 / 2, 1 / 2, 4 / 7, 3 / 4, 1.0, 1.0])
+_SAME = 1e-6  # of shares: two float32 that are meant to be equal
+_GRID = 84  # all bounds of classes are multiples of 1/84
+_CLASSES = np.array(
+    [
+        min(
+            np.flatnonzero((share + _SAME >= _LEAST) & (share - _SAME <= _MOST)),
+            key=lambda each: _MOST[each] - _LEAST[each],
+        )
+        for share in np.arange(2 * _GRID + 1) / (2 * _GRID)
+    ]
+)  # of the shares 0, between 0 and 1/84, 1/84, and so on
+_SCALES = 255  # steps of the largest weight of a vector
 _SLACK = 1e-5  # of products, for float32
-BLOCK = 1 << 15
-"""Vectors whose sums are kept at a time, as many as a processor holds near. Lists are cut at blocks, and hold the place
-of a vector within its block, which takes two bytes."""
 _ENOUGH = 0.75  # of the fourth power of the least product: what a query may leave unread; less makes fewer candidates
 
 
@@ -83,16 +101,35 @@ def groups_of_columns(columns: Array, set_group_offsets: Array, set_groups: Arra
 class _Read(NamedTuple):
     """What is known of the vectors of one block."""
 
-    upper: Array  # of the product with what was read
-    squares: Array  # of the vector's weights that were read, from below
+    upper: Array  # of the product with what was read, over the vector's largest weight
+    squares: Array  # of the vector's weights that were read, from below, over the square of the largest
     marks: Array
 
 
 @compiled
-def coded(weight: float) -> int:
-    """A weight in 8 bits, rounded away from 0: products of codes are never below the true ones where signs agree."""
-    size = min(int64(np.ceil(abs(np.float64(weight)) * _STEPS)), _STEPS)
-    return size | 0x80 if weight < 0 else size
+def coded_weight(share: float) -> int:
+    """The narrowest class that holds a weight, by its share of the vector's largest, with its sign."""
+    at = abs(share) * _GRID
+    nearest = int64(at + 0.5)
+    found = _CLASSES[2 * nearest if abs(at - nearest) <= _GRID * _SAME else 2 * int64(at) + 1]
+    return found | _NEGATIVE if share < 0 else found
+
+
+@compiled
+def largest_weights(starts: Array, weights: Array) -> Array:
+    """Of each vector the size of its largest weight."""
+    found = np.zeros(len(starts) - 1, np.float64)
+    for row in range(len(starts) - 1):
+        for k in range(starts[row], starts[row + 1]):
+            found[row] = max(found[row], abs(np.float64(weights[k])))
+    return found
+
+
+@compiled
+def coded_scales(largest: Array) -> Array:
+    """Largest weights in eight bits, rounded up."""
+    codes: Array = np.minimum(np.ceil(largest * _SCALES), _SCALES).astype(np.uint8)
+    return codes
 
 
 @compiled
@@ -104,24 +141,20 @@ def count_lists(starts: Array, dimensions: Array, base: int, lengths: Array) -> 
 
 
 @compiled
-def fill_lists(
-    starts: Array, dimensions: Array, weights: Array, base: int, first: int, ends: Array, places: Array, codes: Array
-) -> None:
-    """Append some vectors, numbered from `base`, to lists that end at `ends`: of the dimensions from `first` on."""
+def fill_lists(starts: Array, dimensions: Array, weights: Array, base: int, ends: Array, postings: Array) -> None:
+    """Append some vectors, numbered from `base`, to lists that end at `ends`."""
+    largest = largest_weights(starts, weights)
     for row in range(len(starts) - 1):
         for k in range(starts[row], starts[row + 1]):
-            dimension = dimensions[k] - first
-            if dimension < 0 or dimension >= len(ends):
-                continue
-            at = ends[dimension]
-            places[at] = (base + row) & (BLOCK - 1)
-            codes[at] = coded(weights[k])
-            ends[dimension] = at + 1
+            at = ends[dimensions[k]]
+            code = coded_weight(np.float64(weights[k]) / largest[row])
+            postings[at] = (base + row) & (BLOCK - 1) | code << _PLACE_BITS
+            ends[dimensions[k]] = at + 1
 
 
 @compiled
 def candidates(
-    starts: Array, dimensions: Array, weights: Array, list_starts: Array, places: Array, codes: Array,
+    starts: Array, dimensions: Array, weights: Array, list_starts: Array, postings: Array, scales: Array,
     allowed: Array, least: float, room: int,
 ) -> tuple[Array, Array, int]:  # fmt: skip
     """Pairs of a query and an allowed vector whose product may reach `least`; and how many queries they are of.
@@ -133,7 +166,9 @@ def candidates(
     touched = np.empty(BLOCK, np.int64)
     found_queries = np.empty(room + size, np.int64)
     found_places = np.empty(room + size, np.int64)
-    values = _decoded()
+    most, square = _decoded()
+    largest = np.arange(_SCALES + 1) / _SCALES
+    smallest = (np.maximum(np.arange(_SCALES + 1) - 1, 0) / _SCALES) ** 2
     found = 0
     for query in range(len(starts) - 1):
         if found >= room:
@@ -141,28 +176,33 @@ def candidates(
         part = slice(starts[query], starts[query + 1])
         order, making, reading, rest = _plan(dimensions[part], weights[part], list_starts, least)
         lists = dimensions[part][order[:reading]]
-        factors = weights[part][order[:reading]]
+        gains = _gains(weights[part][order[:reading]], most)
         for base in range(0, size, BLOCK):
             block = base // BLOCK
             count = 0
             for k in range(reading):
-                weight = factors[k]
+                gain = gains[k]
                 for at in range(list_starts[lists[k], block], list_starts[lists[k], block + 1]):
-                    place = np.int64(places[at])
+                    posting = postings[at]
+                    place = posting & np.uint16(BLOCK - 1)
                     if not known.marks[place]:
                         if k >= making or not allowed[base + place]:
                             continue
                         known.marks[place] = True
                         touched[count] = place
                         count += 1
-                    value = values[codes[at]]
-                    known.upper[place] += max(value * weight, np.float32(0.0))
-                    below = max(abs(value) - np.float32(1.0 / _STEPS), np.float32(0.0))
-                    known.squares[place] += below * below
+                    code = posting >> np.uint16(_PLACE_BITS)
+                    known.upper[place] += gain[code]
+                    known.squares[place] += square[code]
             for k in range(count):
                 place = touched[k]
-                other = np.sqrt(max(1.0 - np.float64(known.squares[place]), 0.0)) + _SLACK
-                if known.upper[place] + rest * other >= least - _SLACK:
+                scale = scales[base + place]
+                missing = least - _SLACK - known.upper[place] * largest[scale]
+                near = missing <= rest * (1.0 + _SLACK)
+                if near and missing > 0.0:  # by its own rest, not by the longest there can be
+                    other = np.sqrt(max(1.0 - known.squares[place] * smallest[scale], 0.0))
+                    near = missing <= rest * (other + _SLACK)
+                if near:
                     found_queries[found] = query
                     found_places[found] = base + place
                     found += 1
@@ -190,12 +230,24 @@ def _plan(dimensions: Array, weights: Array, list_starts: Array, least: float) -
 
 
 @compiled
-def _decoded() -> Array:
-    values = np.empty(256, np.float32)
-    for code in range(256):
-        value = np.float32(code & 0x7F) / np.float32(_STEPS)
-        values[code] = -value if code & 0x80 else value
-    return values
+def _decoded() -> tuple[Array, Array]:
+    """Of each code the largest weight with its sign, and the square of the least; the vector's largest being 1."""
+    most, square = np.empty(2 * _NEGATIVE, np.float32), np.empty(2 * _NEGATIVE, np.float32)
+    for code in range(2 * _NEGATIVE):
+        size = code % _NEGATIVE
+        most[code] = _MOST[size] + _SAME if code < _NEGATIVE else -_MOST[size] - _SAME
+        square[code] = max(_LEAST[size] - _SAME, 0.0) ** 2
+    return most, square
+
+
+@compiled
+def _gains(weights: Array, most: Array) -> Array:
+    """What each code adds to the bound of a product with each of the weights."""
+    found = np.empty((len(weights), len(most)), np.float32)
+    for k in range(len(weights)):
+        for code in range(len(most)):
+            found[k, code] = max(weights[k] * most[code], np.float32(0.0))
+    return found
 
 
 @compiled

@@ -22,9 +22,11 @@ from dovetail.indexes.pexeso.core import Space, TextVectors, Vectors, heads_of, 
 from dovetail.indexes.pexeso.format import NAME, PexesoArrays, blocks_of, list_starts
 from dovetail.indexes.pexeso.kernels import (
     candidates,
+    coded_scales,
     count_lists,
     fill_lists,
     groups_of_columns,
+    largest_weights,
     squared_distances,
 )
 from dovetail.indexes.pexeso.partitions import Partitions
@@ -166,7 +168,7 @@ class PexesoReader:
     def _lists(self) -> DimensionLists:
         arrays = self.arrays
         return DimensionLists(
-            arrays.list_starts, arrays.list_places, arrays.list_weights,
+            arrays.list_starts, arrays.postings, arrays.scales,
             lambda places: self.space.sparse(self.tokens.tokens(arrays.text_tokens[places])),
         )  # fmt: skip
 
@@ -190,8 +192,8 @@ class DimensionLists:
     """Texts by the dimensions of their vectors. `vectors` makes those of some places."""
 
     starts: Array  # by dimension and block, and the end
-    places: Array
-    weights: Array
+    postings: Array
+    scales: Array
     vectors: Callable[[Array], Sparse]
 
     def within(self, queries: Sparse, radius: float, allowed: Array) -> tuple[Array, Array, Array]:
@@ -202,7 +204,15 @@ class DimensionLists:
         while first < len(queries):
             rest = queries.starts[first:]
             rows, places, done = candidates(
-                rest, queries.dimensions, queries.weights, self.starts, self.places, self.weights, allowed, least, _ROOM
+                rest,
+                queries.dimensions,
+                queries.weights,
+                self.starts,
+                self.postings,
+                self.scales,
+                allowed,
+                least,
+                _ROOM,
             )
             found.append(self._verified(queries, rows + first, places, radius))
             first += done
@@ -230,9 +240,9 @@ def lists_of(vectors: Sparse, dimension: int, made: Callable[[Array], Sparse]) -
     lengths = np.zeros((dimension, blocks_of(len(vectors))), np.int64)
     count_lists(vectors.starts, vectors.dimensions, 0, lengths)
     starts = list_starts(lengths)
-    places, weights = np.empty(starts[-1, -1], np.uint16), np.empty(starts[-1, -1], np.uint8)
-    fill_lists(vectors.starts, vectors.dimensions, vectors.weights, 0, 0, starts[:, 0].copy(), places, weights)
-    return DimensionLists(starts, places, weights, made)
+    postings = np.empty(starts[-1, -1], np.uint16)
+    fill_lists(vectors.starts, vectors.dimensions, vectors.weights, 0, starts[:, 0].copy(), postings)
+    return DimensionLists(starts, postings, coded_scales(largest_weights(vectors.starts, vectors.weights)), made)
 
 
 class Clusters:
