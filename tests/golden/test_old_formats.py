@@ -1,4 +1,4 @@
-"""Indexes of older formats, as the Dovetail of their time wrote them: refused by name, with the command that rebuilds."""
+"""Indexes of older formats, as written at their time: refused by name, with the command that rebuilds."""
 
 from __future__ import annotations
 
