@@ -55,6 +55,9 @@ $(POSTGRES):
 	@echo "Installing PostgreSQL (once) ..."
 	@apt-get update -qq && apt-get install -y -qq postgresql
 
+docs: $(READY) ## the documentation as a site, in the folder site; a broken link fails
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 lint: $(READY) ## style, with ruff
 	@$(BIN)/ruff check src tests benchmarks examples docs
 	@$(BIN)/ruff format --check src tests benchmarks examples docs
@@ -67,6 +70,6 @@ format: $(READY) ## rewrite the code in the project's format
 	@$(BIN)/ruff format --quiet src tests benchmarks examples docs
 
 clean: ## remove .venv and everything that was made
-	rm -rf .venv sample-lake.idx .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv site sample-lake.idx .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help setup demo test test-full lint types format clean
+.PHONY: help setup demo test test-full docs lint types format clean
