@@ -111,7 +111,7 @@ def coded_weight(share: float) -> int:
     """The narrowest class that holds a weight, by its share of the vector's largest, with its sign."""
     at = abs(share) * _GRID
     nearest = int64(at + 0.5)
-    found = _CLASSES[2 * nearest if abs(at - nearest) <= _GRID * _SAME else 2 * int64(at) + 1]
+    found = int64(_CLASSES[2 * nearest if abs(at - nearest) <= _GRID * _SAME else 2 * int64(at) + 1])
     return found | _NEGATIVE if share < 0 else found
 
 
