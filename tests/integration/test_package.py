@@ -67,7 +67,7 @@ def test_demo_in_an_empty_folder(wheel, tmp_path, python):
     subprocess.run([python, "-m", "venv", home], check=True)
     subprocess.run([home / "bin" / "pip", "install", "--quiet", f"dovetail[spark] @ {wheel.as_uri()}"], check=True)
     assert demo(home, tmp_path).startswith("\nIndex a folder of tables.")
-    assert "60 files are unchanged" in (again := demo(home, tmp_path)), again
+    assert "Nothing to read: 60 unchanged" in (again := demo(home, tmp_path)), again
 
 
 def demo(environment: Path, folder: Path) -> str:
