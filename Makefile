@@ -4,6 +4,8 @@ PYTHON ?= python3
 PYTHONS ?= $(PYTHON)
 BIN := .venv/bin
 READY := .venv/ready
+# What benchmarks compare with.
+PEERS := .venv/peers-ready
 # The oldest Spark that Dovetail runs on, with its Java, for `make test-full`.
 OLDEST := .venv/oldest-spark
 # A server that speaks S3, for the same. Its requirements do not fit beside ours.
@@ -58,6 +60,17 @@ $(POSTGRES):
 docs: $(READY) ## the documentation as a site, in the folder site; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
+bench: $(PEERS) ## all benchmarks with their peers, and docs/benchmarks.md; DATA='--lake LAKE --index INDEX --truth TRUTH'
+	@$(BIN)/python benchmarks/run.py $(DATA)
+
+bench-quick: $(PEERS) ## the benchmarks that need no data, on little of it: less than ten minutes
+	@$(BIN)/python benchmarks/run.py --quick
+
+$(PEERS): $(READY)
+	@echo "Installing what the peers need (once) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[benchmarks]'
+	@touch $@
+
 lint: $(READY) ## style, with ruff
 	@$(BIN)/ruff check src tests benchmarks examples docs
 	@$(BIN)/ruff format --check src tests benchmarks examples docs
@@ -72,4 +85,4 @@ format: $(READY) ## rewrite the code in the project's format
 clean: ## remove .venv and everything that was made
 	rm -rf .venv site sample-lake.idx .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help setup demo test test-full docs lint types format clean
+.PHONY: help setup demo test test-full docs bench bench-quick lint types format clean
