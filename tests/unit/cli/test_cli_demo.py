@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 
+from dovetail import __version__
 from dovetail.cli import demo
 from support.command import dovetail
 from support.sample import SAMPLE_LAKE
@@ -75,6 +77,14 @@ def test_a_step_that_fails_ends_the_demo(steps, monkeypatch):
     monkeypatch.setattr(subprocess, "run", lambda call, check: subprocess.CompletedProcess(call, 2))
     answer = dovetail("demo")
     assert answer.code == 2 and answer.out.count("$ dovetail") == 1
+
+
+def test_the_package_can_be_run():
+    """The demo runs its commands so, wherever the script `dovetail` is."""
+    call = [sys.executable, "-P", "-m", "dovetail", "--version"]
+    assert (
+        subprocess.run(call, capture_output=True, text=True, check=True).stdout == f"dovetail, version {__version__}\n"
+    )
 
 
 def files(folder) -> dict[str, bytes]:
