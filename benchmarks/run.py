@@ -106,7 +106,11 @@ def made(name: str) -> str:
         draft.parent.mkdir(parents=True, exist_ok=True)
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         call = shlex.split(MADE[name].format(to=draft))
-        subprocess.run(call, cwd=ROOT, env=os.environ | {"PATH": path}, stdout=subprocess.DEVNULL, check=True)
+        made = subprocess.run(
+            call, cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        )
+        if made.returncode:
+            raise SystemExit(f"The data {name} could not be made: {made.stderr}")
         draft.rename(to)
     return str(to)
 
