@@ -75,13 +75,7 @@ BENCHMARKS = (
     ),
     Benchmark("containment-plans", "columns", "containment/run.py plans --seed 52", 10),
     Benchmark("containment-million", "columns", "containment/run.py million --seed 53", 5),
-    Benchmark(
-        "multi-column",
-        "multi_column",
-        "multi_column/run.py --index {index} --seed 3",
-        10,
-        "multi_column/run.py --index {sample} --queries 3 --cells 100000",
-    ),
+    Benchmark("multi-column", "multi_column", "multi_column/run.py --index {index} --seed 3", 10),
     Benchmark(
         "super-keys",
         "multi_column",
