@@ -26,7 +26,7 @@ from reporting import emit, machine, markdown_table
 from dovetail._objects import StoredObject
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
-from dovetail.lake import source
+from dovetail.lake import files
 from dovetail.lake.listing import Root, TableFile
 from dovetail.pipeline.generation import tables_of_segment, without
 from dovetail.pipeline.plan import batch_groups, compare, disk_bytes, group_files
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--report", type=Path)
     options = parser.parse_args()
     SimulatedStore.found = simulated(options.files, options.megabytes * MB)
-    source.Objects = SimulatedStore  # type: ignore[misc, assignment]
+    files.Objects = SimulatedStore  # type: ignore[misc, assignment]
     rows = []
     for label in ("first run", "later run"):
         segments = [] if label == "first run" else catalogs(list_tables([ROOT]))

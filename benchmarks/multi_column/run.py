@@ -22,6 +22,7 @@ from queries import Question, draw
 from strings import Strings
 
 from dovetail._storage.directory import open_snapshot
+from dovetail._storage.packing_kernels import take_packed
 from dovetail._types import Array
 from dovetail.indexes.mate.core import Hashing, SuperKeyParameters, alpha
 from dovetail.indexes.mate.kernels import hash_tokens
@@ -114,7 +115,7 @@ def starts(segment: OpenSegment, questions: list[Question]) -> list[str]:
         for name, rule in rules.items():
             key = reader._key(question.tokens, question.tuples, rule(question))
             if key is not None:
-                weights = reader.arrays.token_rows[key.ids].astype(np.int64)
+                weights = take_packed(reader.arrays.token_rows, key.ids).astype(np.int64)
                 sums[name].append(int(weights[key.starts].sum()))
         if key is not None:
             sums[read].append(search(reader, question).work.items)

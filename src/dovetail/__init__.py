@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dovetail.transform.transformation import Transformation
     from dovetail.union.append import UnionResult
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "DovetailError", "JoinResult", "Joined", "Lake", "Preference", "Transformation", "UnionResult", "clean", "compact",
     "index", "join", "join_on_spark", "open", "predicates", "remove", "union", "verify",

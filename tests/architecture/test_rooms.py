@@ -33,6 +33,7 @@ LEVELS = (
     ("dovetail",),
     ("serve",),
     ("cli",),
+    ("__main__",),
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 

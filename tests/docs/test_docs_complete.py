@@ -38,6 +38,11 @@ def test_the_command_line_reference_is_fresh():
     assert page("docs/reference/cli.md") == reference, "run: python docs/make_cli_reference.py"
 
 
+def test_the_changelog_has_the_version():
+    headings = re.findall(r"^## (.+)$", page("CHANGELOG.md"), re.MULTILINE)
+    assert headings[0] == "Unreleased" and headings[1].startswith(f"{dovetail.__version__} (")
+
+
 @pytest.mark.parametrize("command", [load(name) for name in VERBS], ids=lambda command: command.name)
 def test_commands_and_their_options(command):
     assert f"`dovetail {command.name}" in page("README.md")

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from dovetail.cli import demo
 from support.pages import ROOT, code_blocks, page, program
 from support.pipeline import without_spark
 
@@ -66,7 +67,6 @@ def test_examples(sample_index, tmp_path, monkeypatch, capsys):
 
 
 def test_the_demo_runs_commands_that_work(tmp_path):
-    demo = program("examples/demo.py")
     tried = [command for command in demo.TRY if "YOUR-FOLDER" not in command and command[0] != "serve"]  # runs for ever
     steps = [command for _, command in demo.STEPS] + tried
     with without_spark(), transcripts.folder_with_sample_lake(tmp_path):

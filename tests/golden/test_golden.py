@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import dovetail
@@ -82,6 +83,26 @@ def test_columns(golden):
 )
 def test_find(golden, value, places):
     assert [(hit.table, hit.column, hit.rows) for hit in dovetail.open(golden).find(value)] == places
+
+
+MINE = pa.table({"city": ["zürich", "PARIS", "Oslo"], "land": ["Switzerland", "France", "Norway"]})
+BY_CITY = ("cities.csv", ("city",))
+BY_COUNTRY = [("cities.csv", ("country",)), ("geo/countries.tsv", ("name",))]
+
+
+@pytest.mark.parametrize(
+    ("question", "hits"),
+    [
+        ({"on": "land"}, BY_COUNTRY),  # josie
+        ({"on": "land", "threshold": 0.6}, BY_COUNTRY),  # lsh_ensemble
+        ({"on": ["city", "land"]}, [("cities.csv", ("city", "country"))]),  # rows, mate
+        ({"on": "city", "by": "semantic"}, [BY_CITY]),  # pexeso
+    ],
+    ids=str,
+)
+def test_search(golden, question, hits):
+    found = dovetail.open(golden).search(MINE, **question)
+    assert sorted((hit.table, hit.columns) for hit in found) == hits
 
 
 def test_info_and_verify(golden):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -14,16 +15,14 @@ from dovetail.errors import InputError
 
 LOOPBACK, PORT = "127.0.0.1", 8484  # arbitrary, and free on most machines
 TOKEN_VARIABLE = "DOVETAIL_TOKEN"
+_LIBRARIES = ("fastapi", "mcp", "nicegui", "openpyxl", "python_multipart", "uvicorn")
 
 
 def require_serve() -> None:
     """Say what to install where the libraries of a server are missing."""
-    try:
-        import fastapi  # noqa: F401
-        import mcp  # noqa: F401
-        import nicegui  # noqa: F401
-    except ImportError as error:
-        raise InputError(f"{error.name} is not installed: pip install 'dovetail[serve]'.") from None
+    missing = next((name for name in _LIBRARIES if find_spec(name) is None), None)
+    if missing:
+        raise InputError(f"{missing} is not installed: pip install 'dovetail[serve]'.")
 
 
 @click.command("serve", short_help="Serve an index: pages, REST and tools for assistants.")

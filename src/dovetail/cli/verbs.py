@@ -19,6 +19,7 @@ from dovetail.errors import DovetailError
 BAD_INPUT = 2
 
 VERBS = {
+    "demo": "Index a sample lake, search it and join its tables.",
     "index": "Index a lake, or bring its index up to date.",
     "search": "Find the tables that join with a table of yours.",
     "join": "Join two tables or more.",

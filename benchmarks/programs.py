@@ -1,0 +1,127 @@
+"""Every benchmark that `make bench` runs: its command, the data it needs and how long it takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PLACE = re.compile(r"\{(\w+)\}")
+
+GIVEN = {
+    "lake": "a folder of tables, such as 15,000 of open data",
+    "index": "an index of that lake",
+    "truth": "pairs of tables whose joins are known, in relational, transform_pairs, fuzzy_pairs and semantic_pairs",
+    "values": "a text file with a value on each line",
+    "tables": "tables as inclusion/tables.py writes them, for both sides",
+    "tables_index": "an index of these",
+    "pieces": "pieces of tables as union/splits.py makes them; --index has them, too",
+}
+"""Data that has to be given, as an option of the same name."""
+
+MADE = {
+    "generated": "python benchmarks/indexing/generate.py {to} --tables 10000 --gigabytes 2 --seed 1",
+    "small": "python benchmarks/indexing/generate.py {to} --tables 300 --gigabytes 0.03 --seed 1",
+    "tpch": "tpchgen-cli csv -s 0.1 --output-dir {to}",
+    "tiny_tpch": "tpchgen-cli csv -s 0.02 --output-dir {to}",
+    "sample": "dovetail index sample-lake --to {to}",
+}
+"""Data that is made once, and kept in the folder of the results."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A program with its options; `{name}` stands for data, `{work}` for a new empty folder."""
+
+    name: str
+    page: str
+    """Of docs/benchmarks, where its results are discussed."""
+    command: str
+    minutes: float
+    """About, on two cores."""
+    quick: str = ""
+    """The same on little data, for `make bench-quick`; none where little data says nothing."""
+
+    def needs(self, quick: bool) -> set[str]:
+        return set(PLACE.findall(self.quick if quick else self.command)) - {"work"}
+
+
+BENCHMARKS = (
+    Benchmark(
+        "indexing", "indexing", "indexing/run.py --lake {generated}", 20, "indexing/run.py --lake {small} --rounds 1"
+    ),
+    Benchmark("indexing-growth", "indexing", "indexing/growth.py --lake {generated}", 10),
+    Benchmark("huge-file", "indexing", "indexing/huge.py --megabytes 200", 8),
+    Benchmark("segments", "indexing", "segments/latency.py --lake {lake}", 10),
+    Benchmark("planning", "indexing", "indexing/planning.py", 2, "indexing/planning.py --files 100000"),
+    Benchmark("reading", "indexing", "reading/run.py --lake {lake} --peers 400", 5),
+    Benchmark("normalise", "indexing", "normalise/run.py", 1, "normalise/run.py --values 200000"),
+    Benchmark("startup", "indexing", "startup/run.py", 1, "startup/run.py --index {sample}"),
+    Benchmark("index-size", "index-size", "indexing/size.py {index} --raw {lake}", 1),
+    Benchmark(
+        "overlap-web",
+        "columns",
+        "overlap/run.py web_tables --seed 41",
+        30,
+        "overlap/run.py web_tables --columns 30000 --seed 41 --queries 5 --largest 1000",
+    ),
+    Benchmark("overlap-open", "columns", "overlap/run.py open_data --seed 41", 30),
+    Benchmark("overlap-lake", "columns", "overlap/run.py {index} --seed 42", 30),
+    Benchmark(
+        "containment",
+        "columns",
+        "containment/run.py peer --seed 51 --thresholds 0.1 0.3 0.5 0.7 0.9 1.0",
+        15,
+        "containment/run.py peer --columns 3000 --queries 20 --seed 51 --thresholds 0.5 0.9",
+    ),
+    Benchmark("containment-plans", "columns", "containment/run.py plans --seed 52", 10),
+    Benchmark("containment-million", "columns", "containment/run.py million --seed 53", 5),
+    Benchmark("multi-column", "multi_column", "multi_column/run.py --index {index} --seed 3", 10),
+    Benchmark(
+        "super-keys",
+        "multi_column",
+        "multi_column/super_keys.py --index {index} --queries 10 --effort 10000000 --seed 3",
+        15,
+    ),
+    Benchmark("inclusion", "whole-lake", "inclusion/ours.py {tables_index} --check --write {work}.parquet", 2),
+    Benchmark("inclusion-spider", "whole-lake", "inclusion/peer.py {tables} --check", 5),
+    Benchmark("inclusion-growth", "whole-lake", "inclusion/growth.py", 10, "inclusion/growth.py --tables 1000 2000"),
+    Benchmark("inclusion-ways", "whole-lake", "inclusion/ways.py {index}", 10),
+    Benchmark("foreign-keys", "whole-lake", "inclusion/keys.py {truth}/relational --work {work}", 15),
+    Benchmark("search-among-strangers", "search", "judgement/search.py {index} {truth}/relational", 10),
+    Benchmark(
+        "search-time", "search", "ranking/run.py {index} --queries 40", 2, "ranking/run.py {sample} --queries 10"
+    ),
+    Benchmark("judgement", "judgement", "judgement/run.py {truth} {lake} {work}", 60),
+    Benchmark(
+        "transformation",
+        "transformation",
+        "transformation/run.py --truth {truth} --growth-to 1000000 --fuzzy-to 1000000",
+        20,
+        "transformation/run.py --rows 300 --growth-to 1000 --fuzzy-to 1000",
+    ),
+    Benchmark("transformation-ways", "transformation", "transformation/ways.py {truth}", 20),
+    Benchmark(
+        "semantic-search", "semantic", "semantic/search.py --values {values} --size 300000 --queries 2 --paper 5", 15
+    ),
+    Benchmark("semantic-glove", "semantic", "semantic/glove.py {index}", 15),
+    Benchmark("semantic-quality", "semantic", "semantic/quality.py {truth}/fuzzy_pairs --embedders ngrams,words", 15),
+    Benchmark("through", "through", "through/run.py {truth} {index}", 10),
+    Benchmark("union", "union", "union/run.py {index} {pieces} --databases {truth}/relational", 10),
+    Benchmark("augmentation", "union", "augmentation/run.py {index} --tasks 16 --seed 1", 15),
+    Benchmark("predicates", "join", "preference/accuracy.py --relational {truth}/relational --tpch {tpch}", 15),
+    Benchmark(
+        "predicate-speed",
+        "join",
+        "preference/speed.py --tpch {tpch} --size 2",
+        5,
+        "preference/speed.py --tpch {tiny_tpch}",
+    ),
+    Benchmark(
+        "join-speed",
+        "join",
+        "preference/execution.py --tpch {tpch}",
+        2,
+        "preference/execution.py --tpch {tiny_tpch} --repeat 3",
+    ),
+    Benchmark("serving", "serving", "serving/run.py --index {index} --seconds 30", 4),
+)
