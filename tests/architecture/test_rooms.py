@@ -12,7 +12,7 @@ SOURCE = Path(dovetail.__file__).parent
 # From the lowest to the highest. Rooms on one line import nothing of each other.
 LEVELS = (
     ("errors", "_types", "_numba", "_cancel", "_interrupt"),
-    ("_compile", "_deadline", "_model", "_objects", "_output", "_progress", "_text", "settings"),
+    ("_compile", "_deadline", "_memory", "_model", "_objects", "_output", "_progress", "_text", "settings"),
     ("results", "ways"),
     ("_byte_kernels", "_search_kernels"),
     ("_spark", "normalise", "lake"),

@@ -31,6 +31,7 @@ COMMANDS = {
     "deltalake": ("index", "DELTA", "--to", "NEW"),
     "pyiceberg": ("index", "ICEBERG", "--to", "NEW"),
     "python-calamine": ("join", "BOOK", "TABLE"),
+    "fastavro": ("join", "AVRO", "TABLE"),
     "fastapi": ("serve", "NEW"),
     "mcp": ("mcp", "NEW"),
     "nicegui": ("serve", "NEW"),
@@ -67,6 +68,7 @@ def places(tmp_path) -> dict[str, Path]:
     places = {
         "LAKE": tmp_path / "lake",
         "TABLE": tmp_path / "lake" / "a.csv",
+        "AVRO": tmp_path / "a.avro",
         "BOOK": tmp_path / "book.xlsx",
         "DELTA": tmp_path / "delta",
         "ICEBERG": tmp_path / "iceberg",
@@ -74,6 +76,7 @@ def places(tmp_path) -> dict[str, Path]:
     }
     (tmp_path / "lake").mkdir()
     places["TABLE"].write_text("city,country\nZürich,Switzerland\nParis,France\n")
+    places["AVRO"].write_bytes(b"Obj\x01")
     places["BOOK"].write_bytes(b"PK")
     (places["DELTA"] / "t" / "_delta_log").mkdir(parents=True)
     (places["DELTA"] / "t" / "_delta_log" / "00000000000000000000.json").write_text("{}")

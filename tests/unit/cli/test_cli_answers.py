@@ -15,7 +15,7 @@ def test_info(idx, lake):
     head, counts, size, root, settings = answer.out.splitlines()
     assert re.fullmatch(rf"{idx}: generation \d+, 1 segment", head)
     assert counts.startswith("4 tables · 9 columns · 10 rows · 17 distinct values · ")
-    parts = ("catalog", "josie", "lsh_ensemble", "mate", "pexeso", "pieces", "rows", "tokens")
+    parts = ("catalog", "josie", "lists", "lsh_ensemble", "mate", "pexeso", "pieces", "rows", "tokens")
     assert re.fullmatch(r"\S+ KB of index: " + ", ".join(rf"{part} \S+ K?B" for part in parts), size)
     assert root == f"Lake: {lake}"
     assert settings == "Frozen settings: super_key_bits 64, super_key_xash 0, embedder ngrams"
