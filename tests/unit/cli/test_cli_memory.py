@@ -17,7 +17,7 @@ from dovetail.settings import DEFAULTS, MB, Settings
 from support.command import dovetail
 
 HUNGRY = """
-import contextlib, sys
+import contextlib, sys, time
 import click
 import numpy as np
 from dovetail.cli import interrupt, memory, verbs
@@ -27,7 +27,8 @@ def eat():
     with interrupt.stops_in_order() if sys.argv[1] == "writes" else contextlib.nullcontext():
         kept = []
         while True:
-            kept.append(np.ones(2_000_000))
+            kept.append(np.ones(200_000))
+            time.sleep(0.005)
 
 verbs.cli.get_command = lambda context, name: eat
 interrupt.end_at_interrupt()
