@@ -112,7 +112,8 @@ def fitted(segment: OpenSegment, bits: int) -> MateReader:
 
 
 def frequent_characters(segment: OpenSegment) -> str:
-    content = bytes(segment.tokens.arrays.token_bytes[:20_000_000]).decode("utf-8", "ignore")
+    tokens = segment.tokens.arrays
+    content = tokens.strings(np.arange(tokens.tokens))[0].tobytes().decode("utf-8")
     points, counts = np.unique(np.frombuffer(content.encode("utf-32-le"), np.uint32), return_counts=True)
     return "".join(map(chr, points[np.argsort(-counts, kind="stable")][:512]))
 
