@@ -101,7 +101,7 @@ class Transformation:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{path} is not a JSON file.") from None
         if not isinstance(document, dict):
             raise InputError(f"{path} is not a transformation: it holds no JSON object.")
