@@ -124,7 +124,12 @@ class Pack:
         self.path = path
         self._map = _map_file(path)
         self.size = len(self._map)
-        directory = self._directory()
+        try:
+            self._open(self._directory(), name, version)
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
+            raise IndexDamaged(f"{path.name} is damaged: its directory does not describe a pack.") from error
+
+    def _open(self, directory: dict[str, Any], name: str, version: int) -> None:
         self.name, self.version = directory["name"], directory["version"]
         self.segment = str(directory["segment"])
         self.require(name, version)

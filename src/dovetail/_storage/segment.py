@@ -28,7 +28,7 @@ _PART = re.compile(r"[a-z_]+")
 
 
 def is_segment_id(name: str) -> bool:
-    return re.fullmatch(r"[0-9a-f]{16}", name) is not None
+    return isinstance(name, str) and re.fullmatch(r"[0-9a-f]{16}", name) is not None
 
 
 @dataclass(frozen=True)
