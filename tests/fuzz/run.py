@@ -43,7 +43,11 @@ def _fuzz(name: str, seconds: int, megabytes: int) -> None:
     import atheris
 
     sys.path.insert(0, str(HERE.parent))
-    with atheris.instrument_imports(include=["dovetail"]):
+    source = Path(importlib.import_module("dovetail").__file__ or "").parent
+    kernels = [".".join(("dovetail", *path.relative_to(source).with_suffix("").parts)) for path in _compiled(source)]
+    for loaded in [each for each in sys.modules if each.partition(".")[0] == "dovetail"]:
+        del sys.modules[loaded]
+    with atheris.instrument_imports(include=["dovetail"], exclude=kernels):
         target = importlib.import_module(f"targets.{name}")
     scratch = Path(tempfile.mkdtemp(prefix=f"fuzz-{name}-"))
     for number, content in enumerate(target.SEEDS):
@@ -55,6 +59,11 @@ def _fuzz(name: str, seconds: int, megabytes: int) -> None:
     flags += [f"-artifact_prefix={kept}/", "-print_final_stats=1", "-verbosity=1"]
     atheris.Setup([sys.argv[0], *flags, str(scratch), str(kept)], target.check)
     atheris.Fuzz()
+
+
+def _compiled(source: Path) -> list[Path]:
+    """Modules with functions that numba compiles, which can only do so with code as it was written."""
+    return [path for path in source.rglob("*.py") if "kernel" in path.name or "_compile" in path.read_text()]
 
 
 if __name__ == "__main__":

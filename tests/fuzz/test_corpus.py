@@ -1,7 +1,8 @@
-"""What fuzzing has found stays mended: the inputs that it began with, and those that made a target fail, are replayed."""
+"""What fuzzing has found stays mended: what it began with, and what made a target fail, are replayed."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import random
 from pathlib import Path
@@ -18,10 +19,11 @@ LARGEST_CORPUS = 200_000  # bytes
 @pytest.mark.parametrize("name", TARGETS)
 def test_inputs_are_read_or_refused(name):
     target = importlib.import_module(f"targets.{name}")
-    for seed in target.SEEDS:
-        target.check(seed)
-    for path in sorted((CORPUS / name).glob("*")):
-        target.check(path.read_bytes())
+    with getattr(target, "OPEN", contextlib.nullcontext()):
+        for seed in target.SEEDS:
+            target.check(seed)
+        for path in sorted((CORPUS / name).glob("*")):
+            target.check(path.read_bytes())
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "requests"])

@@ -212,8 +212,10 @@ class Pack:
 
     def _view(self, name: str, place: dict[str, Any]) -> Array:
         name_of_type = "uint64" if place["dtype"] == _PACKED else place["dtype"]
+        if name_of_type not in _DTYPES:  # numpy evaluates what it does not know
+            raise IndexDamaged(f"{self.path.name} is damaged: {name} is of no known type.")
         dtype, offset, length = np.dtype(name_of_type), place["offset"], place["length"]
-        known = name_of_type in _DTYPES and offset % _ALIGNMENT == 0 and offset >= 0 and length >= 0
+        known = offset % _ALIGNMENT == 0 and offset >= 0 and length >= 0
         if not known or offset + length * dtype.itemsize > self.size:
             raise IndexDamaged(f"{self.path.name} is damaged: {name} lies outside the file.")
         if not length:

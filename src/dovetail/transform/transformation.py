@@ -82,6 +82,8 @@ class Transformation:
                     f"This transformation has version {document['version']}; this Dovetail reads versions {known}."
                 )
             programs = tuple(Program.from_json(steps) for steps in document["programs"])
+            if not programs:
+                raise ValueError("it has no program")
             key = Program.from_json(document["key"]) if document["key"] else None
             return cls(programs, bool(document["reversed"]), str(document["target"]), key)
         except KeyError as error:

@@ -23,13 +23,13 @@ SEEDS = [
 ]  # fmt: skip
 
 
-_OPEN = contextlib.ExitStack()  # for as long as the process lives
+OPEN = contextlib.ExitStack()  # for as long as the process lives
 
 
 @functools.cache
 def _client() -> Any:
     folder = Path(tempfile.mkdtemp(prefix="dovetail-fuzz-"))
-    return _OPEN.enter_context(client_of(make_index(folder)))
+    return OPEN.enter_context(client_of(make_index(folder)))
 
 
 def check(data: bytes) -> None:

@@ -164,7 +164,8 @@ def workbook(path: Path, cell: str) -> Path:
         "xl/workbook.xml": f'<workbook xmlns="{main}spreadsheetml/2006/main" xmlns:r="{relation}"><sheets>'
                            '<sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>'.encode(),
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{main}package/2006/relationships"><Relationship Id="r1" '
-                                      f'Type="{relation}/worksheet" Target="worksheets/s.xml"/></Relationships>'.encode(),
+                                      f'Type="{relation}/worksheet" Target="worksheets/s.xml"/>'
+                                      '</Relationships>'.encode(),
         "xl/worksheets/s.xml": f'<worksheet xmlns="{main}spreadsheetml/2006/main"><sheetData>{rows}</sheetData>'
                                '</worksheet>'.encode(),
     })  # fmt: skip
