@@ -61,8 +61,8 @@ def _role(process: psutil.Process, root: psutil.Process) -> str:
     return "JVM" if process.name() == "java" else "workers"
 
 
-def run_measured(command: list[str]) -> tuple[str, Usage]:
-    """Run a command to its end; returns its output and what it used. Raises if it fails."""
+def run_measured(command: list[str], well: tuple[int, ...] = (0,)) -> tuple[str, Usage]:
+    """Run a command to its end; returns its output and what it used. Raises if it ends with a code that is not well."""
     usage, ended = Usage(), threading.Event()
     begun = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -78,6 +78,6 @@ def run_measured(command: list[str]) -> tuple[str, Usage]:
         usage.seconds = time.perf_counter() - begun
         ended.set()
         watcher.join()
-    if process.returncode:
+    if process.returncode not in well:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{complaint[-3000:]}")
     return output, usage
