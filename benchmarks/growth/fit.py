@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 # Of Student's distribution, two-sided 90 %, for 1, 2, 3 … degrees of freedom.
 _QUANTILES = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
@@ -25,16 +26,15 @@ class Power:
 
 def fit(points: list[tuple[int, float]]) -> Power:
     """The power that fits best; a point is a number of tables and their cost, both above 0."""
-    x, y = np.log(points).T
+    return Power(*slope(*np.log(points).T))
+
+
+def slope(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[float, float | None]:
+    """That of the line that fits best, and half of its 90 % interval."""
     around = x - x.mean()
-    slope = float(around @ y / (around @ around))
-    start = float(y.mean() - slope * x.mean())
-    return Power(slope, _error(y - start - slope * x, around))
-
-
-def _error(rest: np.ndarray, around: np.ndarray) -> float | None:
-    free = len(rest) - 2
+    found = float(around @ y / (around @ around))
+    rest, free = y - y.mean() - found * around, len(x) - 2
     if not free:
-        return None
+        return found, None
     quantile = _QUANTILES[min(free, len(_QUANTILES)) - 1]
-    return float(quantile * np.sqrt(rest @ rest / free / (around @ around)))
+    return found, float(quantile * np.sqrt(rest @ rest / free / (around @ around)))
