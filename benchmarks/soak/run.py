@@ -8,7 +8,7 @@ and look up a value. It fails, with exit code 1, on
 
     errors            answers with another status than 200
     two generations   answers that no version of the lake fits as a whole (marked.py)
-    leaks             the server's memory without mapped files, its open files, or the removed files of the index that it
+    leaks             the server's memory without mapped files, its open files, or removed files of the index that it
                       still maps, in the last quarter a tenth above those in the second; the first is for warming up
 
 and prints the slope of each of the last three over the second half.
@@ -187,7 +187,8 @@ def report(seen: Seen) -> dict[str, Any]:
         an_hour, error = slope(times[2 * quarter :] / 3600, curve[2 * quarter :] / unit)
         found[name] = {
             "second quarter": round(second / unit, 1), "last quarter": round(last / unit, 1),
-            "an hour": round(an_hour, 1), "90 %": error and round(error, 1), "leak": bool(last > _LEAK * second + slack),
+            "an hour": round(an_hour, 1), "90 %": error and round(error, 1),
+            "leak": bool(last > _LEAK * second + slack),
         }  # fmt: skip
     return found
 
