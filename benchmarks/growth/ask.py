@@ -18,7 +18,7 @@ import dovetail
 from dovetail.api.lake import Lake
 
 _ROUNDS = 2  # of which the faster counts, so that what else runs on the machine counts less
-_SECONDS = 40.0  # after which no further question is asked
+_SECONDS = 20.0  # after which no further question is asked
 _ROWS = (5, 10_000)  # of tables that are asked about
 
 Question = tuple[str, list[str], str]
