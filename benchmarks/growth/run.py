@@ -170,7 +170,7 @@ def report(shape: str, found: list[dict[str, Any]]) -> str:
 
 
 def _row(name: str, found: list[dict[str, Any]], sizes: list[int], key: str, unit: float, of: str) -> tuple[str, ...]:
-    values = {line["tables"]: line[key] / unit for line in found}
+    values = {line["tables"]: line[key] / unit for line in found if key in line}
     cells = [_number(values[size]) if size in values else "–" for size in sizes]
     points = sorted((size, value) for size, value in values.items() if value > 0)
     label = f"{name}, {of}" if of else name
