@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import weakref
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -117,6 +118,17 @@ class PackWriter:
         os.fsync(self._descriptor)
 
 
+_open: weakref.WeakSet[Pack] = weakref.WeakSet()
+
+
+def damaged_packs() -> list[str]:
+    """Those that this process has open and whose bytes are not those that were written.
+
+    Readers do not check every byte: where one fails, damage may be the reason.
+    """
+    return sorted(f"{pack.segment}/{pack.path.name}" for pack in tuple(_open) if not pack.is_whole())
+
+
 class Pack:
     """An open pack: its arrays are read-only views of the memory-mapped file."""
 
@@ -128,6 +140,7 @@ class Pack:
         self.name, self.version = directory["name"], directory["version"]
         self.segment = str(directory["segment"])
         self.require(name, version)
+        _open.add(self)
         self._arrays = {key: self._view(key, place) for key, place in directory["arrays"].items()}
         self._unpacked: dict[str, Array] = {}
         self._packed = {

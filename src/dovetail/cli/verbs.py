@@ -131,11 +131,29 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
-        if error.filename is None:
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            click.echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
+            return BAD_INPUT
+        if not _is_by_damage():
             raise
-        click.echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
         return BAD_INPUT
+
+
+def _is_by_damage() -> bool:
+    """Whether a file of the index is damaged, which is said then: whatever failed after it was read is no wonder."""
+    if "dovetail._storage.pack" not in sys.modules:
+        return False
+    from dovetail._storage.pack import damaged_packs
+
+    damaged = damaged_packs()
+    if damaged:
+        click.echo(
+            f"{damaged[0]} is damaged: its content does not match its checksum. `dovetail verify` names all damage. "
+            "The lake itself is not touched: build the index again into a new folder with `dovetail index`.",
+            err=True,
+        )
+    return bool(damaged)
 
 
 def _show_usage_error(error: click.UsageError) -> int:

@@ -57,12 +57,17 @@ class Server:
             from dovetail.serve.pages import add_pages
 
             add_pages(self.api, self.service, self.workers, read_only)
+        self.failure: Exception | None = None
+        """Why the server could not start."""
         self.app = Guard(self.api, token, self.service.limits.upload_bytes)
 
     @contextlib.asynccontextmanager
     async def _life(self, _: FastAPI) -> AsyncIterator[None]:
         async with self._tools.session_manager.run():
-            await self.workers.run(self.workers.warm_up, seconds=_WARMING)
+            try:
+                await self.workers.run(self.workers.warm_up, seconds=_WARMING)
+            except Exception as error:  # noqa: BLE001, raised by `listen`: here, uvicorn would print a traceback of it
+                self.failure = error
             yield
         self.workers.close()
         if self._own:
@@ -121,7 +126,13 @@ def listen(server: Server, host: str, port: int, tell: Callable[[str], None]) ->
     class Told(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            tell(f"http://{name}:{listening.getsockname()[1]}")
+            if server.failure:
+                self.should_exit = True
+            else:
+                tell(f"http://{name}:{listening.getsockname()[1]}")
 
     with listening:
         Told(config).run(sockets=[listening])
+    if server.failure:
+        server.workers.close()
+        raise server.failure
