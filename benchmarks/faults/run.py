@@ -37,6 +37,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, help="where to go on; by default, nothing is kept")
+    parser.add_argument("--without", help="a command whose rounds are left out, such as serve")
     parser.add_argument("--only", help="a fault, or a fault and a command, such as flip,compact")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dovetail-faults-") as folder:
@@ -74,10 +75,11 @@ def play_all(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     results = kept(options.results, options.seed)
     done = {result["round"] for result in results}
     with silence():
-        setting = prepare(folder / "setting", options.seed)
+        setting = prepare(folder / "setting", options.seed, options.without)
     only = options.only.split(",") if options.only else []
     for number in range(options.rounds):
-        if number in done or only != list(planned(number, options.seed, faults)[: len(only)]):
+        fault, verb, _ = planned(number, options.seed, faults)
+        if number in done or verb == options.without or only != [fault, verb][: len(only)]:
             continue
         result = play(setting, number, options.seed, faults)
         results.append(result)

@@ -7,6 +7,7 @@ lake were added, changed and removed, so that `index` has some, too.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import random
 import shutil
@@ -20,8 +21,6 @@ from typing import Any
 
 from process import Forked, command, forked
 
-import dovetail.serve.pages
-import dovetail.serve.server  # noqa: F401, and pages: a forked server need not import them
 from support.contents import contents_of
 
 COMMANDS = ("index", "compact", "search", "join", "serve", "inds")
@@ -67,7 +66,7 @@ class Setting:
         }[verb]
 
 
-def prepare(folder: Path, seed: int) -> Setting:
+def prepare(folder: Path, seed: int, without: str | None = None) -> Setting:
     """Build the lake and the index, and ask every question undisturbed: this process is warm then."""
     shutil.rmtree(folder, ignore_errors=True)
     setting = Setting(folder)
@@ -93,13 +92,16 @@ def prepare(folder: Path, seed: int) -> Setting:
     fresh = folder / "fresh"
     assert command("index", setting.lake, "--to", fresh) == 0
     setting.after = digests(fresh)
-    ask_undisturbed(setting)
+    ask_undisturbed(setting, [verb for verb in COMMANDS if verb != without])
     return setting
 
 
-def ask_undisturbed(setting: Setting) -> None:
+def ask_undisturbed(setting: Setting, verbs: list[str]) -> None:
+    if "serve" in verbs:  # a forked server need not import them
+        importlib.import_module("dovetail.serve.server")
+        importlib.import_module("dovetail.serve.pages")
     work = setting.folder / "undisturbed"
-    for verb in COMMANDS:
+    for verb in verbs:
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(setting.index, work / "index")
         arguments = setting.arguments(verb, str(work / "index"))

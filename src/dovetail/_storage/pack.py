@@ -121,12 +121,18 @@ class PackWriter:
 _open: weakref.WeakSet[Pack] = weakref.WeakSet()
 
 
-def damaged_packs() -> list[str]:
-    """Those that this process has open and whose bytes are not those that were written.
+def damage_of_open_packs() -> str | None:
+    """Which file that this process has open is damaged and what to do, as a sentence; None where all are whole.
 
     Readers do not check every byte: where one fails, damage may be the reason.
     """
-    return sorted(f"{pack.segment}/{pack.path.name}" for pack in tuple(_open) if not pack.is_whole())
+    damaged = sorted(f"{pack.segment}/{pack.path.name}" for pack in tuple(_open) if not pack.is_whole())
+    if not damaged:
+        return None
+    return (
+        f"{damaged[0]} is damaged: its content does not match its checksum. `dovetail verify` names all damage. "
+        "The lake itself is not touched: build the index again into a new folder with `dovetail index`."
+    )
 
 
 class Pack:

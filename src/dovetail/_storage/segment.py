@@ -163,11 +163,11 @@ class Segment:
         except (IndexDamaged, FormatMismatch) as error:
             raise type(error)(f"{self.ref.id}/{error}") from error
 
-    def damage(self) -> list[str]:
-        """What is wrong with the files of this segment; empty where every byte is as it was written."""
+    def damage(self, names: Iterable[str] | None = None) -> list[str]:
+        """What is wrong with these parts, by default with all; empty where every byte is as it was written."""
         found = []
-        for name, stated in self.parts.items():
-            pack = self.pack(name)
+        for name in self.parts if names is None else names:
+            pack, stated = self.pack(name), self.parts[name]
             if not pack.is_whole():
                 found.append(f"{self.ref.id}/{name}{SUFFIX}: the content does not match its checksum")
             elif pack.segment != self.ref.id or f"{pack.checksum:016x}" != stated["checksum"]:

@@ -135,25 +135,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and error.filename is not None:
             click.echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
             return BAD_INPUT
-        if not _is_by_damage():
+        damage = _damage()
+        if damage is None:
             raise
+        click.echo(damage, err=True)
         return BAD_INPUT
 
 
-def _is_by_damage() -> bool:
-    """Whether a file of the index is damaged, which is said then: whatever failed after it was read is no wonder."""
+def _damage() -> str | None:
+    """What is wrong with the index that was read: whatever failed since is no wonder then."""
     if "dovetail._storage.pack" not in sys.modules:
-        return False
-    from dovetail._storage.pack import damaged_packs
+        return None
+    from dovetail._storage.pack import damage_of_open_packs
 
-    damaged = damaged_packs()
-    if damaged:
-        click.echo(
-            f"{damaged[0]} is damaged: its content does not match its checksum. `dovetail verify` names all damage. "
-            "The lake itself is not touched: build the index again into a new folder with `dovetail index`.",
-            err=True,
-        )
-    return bool(damaged)
+    return damage_of_open_packs()
 
 
 def _show_usage_error(error: click.UsageError) -> int:

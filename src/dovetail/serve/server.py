@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 from dovetail import __version__
 from dovetail._cancel import Cancelled
+from dovetail._storage.pack import damage_of_open_packs
 from dovetail.errors import DovetailError, InputError
 from dovetail.serve.guard import Guard
 from dovetail.serve.limits import Limits
@@ -94,6 +95,10 @@ def _add_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        damage = damage_of_open_packs()
+        if damage:
+            _log.error("%s failed: %s", request.url.path, damage)
+            return _problem(FAILED, damage)
         _log.error("%s failed", request.url.path, exc_info=error)
         return _problem(FAILED, UNEXPECTED)
 
