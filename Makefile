@@ -12,8 +12,8 @@ OLDEST := .venv/oldest-spark
 MOTO := .venv/moto
 # A browser, for the pages; from the packages of Debian.
 CHROMIUM := /usr/bin/chromium
-# A database server, for the same.
-POSTGRES := /usr/lib/postgresql
+# A database server and its driver for Java, for the same.
+POSTGRES := /usr/lib/postgresql /usr/share/java/postgresql.jar
 
 .DEFAULT_GOAL := help
 
@@ -55,7 +55,7 @@ $(CHROMIUM):
 
 $(POSTGRES):
 	@echo "Installing PostgreSQL (once) ..."
-	@apt-get update -qq && apt-get install -y -qq postgresql
+	@apt-get update -qq && apt-get install -y -qq postgresql libpostgresql-jdbc-java
 
 docs: $(READY) ## the documentation as a site, in the folder site; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

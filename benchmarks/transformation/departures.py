@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import synthetic
-from run import Columns, Measured, cases, pairs_of, read, scored, true_pairs
 
 import dovetail
 from dovetail.transform import candidates, coverage
 from dovetail.transform.composite import discover_composite
+from run import Columns, Measured, cases, pairs_of, read, scored, true_pairs
 
 discover = importlib.import_module("dovetail.transform.discover")  # the module; the package has a function of this name
 

@@ -18,9 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from run import cases, read
-
 import dovetail
+from run import cases, read
 
 
 def main() -> None:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import synthetic
-from run import Measured, cases, fuzzy_case, read, report, scored, transform_case
 
 import dovetail
 from dovetail.similar.columns import together
@@ -31,6 +30,7 @@ from dovetail.transform.discover import learner
 from dovetail.transform.examples import both_directions, example_of, example_sets, groups
 from dovetail.transform.learn import Learned
 from dovetail.ways import choose_way
+from run import Measured, cases, fuzzy_case, read, report, scored, transform_case
 
 _PROGRAMS = ("shortest_path", "greedy")
 _SIMILAR: dict[str, dict[str, Any]] = {

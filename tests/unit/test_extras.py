@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.embedders import embedder_of
+from dovetail.indexes.pexeso.core import space_of
 from support.command import dovetail
 from support.pages import ROOT, page
 from support.pipeline import without_spark
@@ -87,7 +89,13 @@ def places(tmp_path) -> dict[str, Path]:
 
 @pytest.mark.parametrize(("extra", "distribution"), [pair for pair in extras() if pair[1] not in CHECKED_ELSEWHERE])
 def test_what_is_missing_is_named(places, monkeypatch, extra, distribution):
-    monkeypatch.setitem(sys.modules, MODULE_OF.get(distribution, distribution), None)  # as if it were not installed
+    module = MODULE_OF.get(distribution, distribution)
+    for name in [name for name in sys.modules if name.startswith(f"{module}.")]:
+        monkeypatch.setitem(sys.modules, name, None)  # another test has imported it
+    monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
+    if "--embedder" in COMMANDS[distribution]:
+        embedder_of.cache_clear()
+        space_of.cache_clear()
     command = [places.get(word, word) for word in COMMANDS[distribution]]
     if distribution == "pyspark":
         answer = dovetail(*command)

@@ -127,6 +127,8 @@ def index_command(
     named = ", ".join(lakes)
     with stops_in_order(), _ProgressBar(named) as bar:
         report = index_lake(request, bar.show)
+    if (exclude_columns or hash_columns) and report.changed:
+        click.echo(f"Values that the index had before stay on disk until `dovetail compact {to}`.", err=True)
     if as_json:
         print_json(report.to_dict())
     elif report.tables or report.skipped:

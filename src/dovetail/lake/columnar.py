@@ -72,17 +72,36 @@ def arrow_file(path: TablePath) -> Any:
 def open_parquet(file: Any, int96_unit: str = "ns") -> Any:
     """Texts that are stored as a dictionary stay one: written out, a small file's texts may exceed all memory.
 
-    Old moments (INT96) are read in this unit; nanoseconds end in the year 2262.
+    Others do not become one: Arrow's would grow with every batch until the end of the row group. Old moments (INT96)
+    are read in this unit; nanoseconds end in the year 2262.
     """
     import pyarrow.parquet as pq
 
     about = pq.read_metadata(file)
-    columns = [about.schema.column(number) for number in range(about.num_columns)]
-    texts = [c.path for c in columns if c.physical_type == "BYTE_ARRAY" and "." not in c.path]
+    columns = enumerate(about.schema.column(number) for number in range(about.num_columns))
+    texts = [(number, c.path) for number, c in columns if c.physical_type == "BYTE_ARRAY" and "." not in c.path]
+    dictionaries = [path for number, path in texts if _is_dictionary(about, number)]
     return pq.ParquetFile(
-        file, metadata=about, read_dictionary=texts, buffer_size=READ_BUFFER, pre_buffer=False,
+        file, metadata=about, read_dictionary=dictionaries, buffer_size=READ_BUFFER, pre_buffer=False,
         coerce_int96_timestamp_unit=int96_unit,
     )  # fmt: skip
+
+
+def _is_dictionary(about: Any, column: int) -> bool:
+    """Whether a column of texts may be stored as a dictionary and numbers in it, which take four bytes at most.
+
+    Writers begin with a dictionary and give it up where it grows too large: where what comes after it takes more than
+    four bytes a text, compressed, it has been given up. Where it takes less, that cannot be known.
+    """
+    numbers = rest = 0
+    for group in range(about.num_row_groups):
+        chunk = about.row_group(group).column(column)
+        nulls = chunk.statistics.null_count if chunk.statistics is not None else None
+        numbers += chunk.num_values - (nulls or 0)
+        rest += chunk.total_compressed_size
+        if chunk.has_dictionary_page:
+            rest -= chunk.data_page_offset - chunk.dictionary_page_offset
+    return bool(rest <= 4 * numbers)
 
 
 def open_orc(file: Any) -> Any:

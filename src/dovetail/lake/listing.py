@@ -32,6 +32,8 @@ from dovetail.lake.table_folders import ICEBERG, data_files, folder_fingerprint,
 # or, of a file that its session reaches, the prefix and the address.
 SPARK = "spark:"
 CATALOG, DATAFRAMES = f"{SPARK}catalog", f"{SPARK}dataframes"
+JDBC = "jdbc:"
+"""How addresses of databases begin that Spark reads with a driver of the user's."""
 SPARK_FORMAT = "spark"
 
 # Addresses of other schemes than ours: `hdfs://node/lake`, `dbfs:/lake`.
@@ -66,7 +68,7 @@ class Root:
         if source_class(source):
             address, table = split_table(source)
             return cls(address.rstrip("/"), glob.escape(table) if table else "*")
-        if _OTHER_ADDRESS.match(source):
+        if _OTHER_ADDRESS.match(source) or source.startswith(JDBC):
             source = SPARK + source
         if is_spark(source):
             return cls(source.rstrip("/"))

@@ -18,7 +18,7 @@ from dovetail.pipeline.plan import read_bytes
 from dovetail.pipeline.probe import Witness, unseen_table
 from dovetail.pipeline.reading import CHANGED, VANISHED, current_fingerprint
 from dovetail.pipeline.report import forget_progress
-from dovetail.pipeline.spark_tables import SparkSource
+from dovetail.pipeline.spark_source import SparkSource
 from dovetail.pipeline.stages import STAGED
 from dovetail.pipeline.tasks import DIED, LACKING, RAISED, run_tasks
 from dovetail.pipeline.work import SLICES

@@ -51,7 +51,7 @@ from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_b
 from dovetail.pipeline.probe import check_workers, witness_of_store, witnesses_of_lake
 from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
 from dovetail.pipeline.roots import choose_roots, list_tables, refuse_index_as_lake, roots_of
-from dovetail.pipeline.spark_tables import SparkSource, is_listed, spark_source
+from dovetail.pipeline.spark_source import SparkSource, is_listed, spark_source
 from dovetail.pipeline.survey import freeze
 from dovetail.settings import DEFAULTS, MB, Settings
 

@@ -26,9 +26,8 @@ from dovetail._spark.engine import SparkEngine, reason_of, spark_errors
 from dovetail.errors import InputError
 from dovetail.lake.column_rules import hide_columns
 from dovetail.lake.layout import Layout, distinct_names
-from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_spark, is_wanted
+from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_wanted
 from dovetail.normalise.keyed import hash_key, use_key
-from dovetail.pipeline.spark_binary import SparkFiles, mark_of
 from dovetail.pipeline.spark_files import BY_SPARK, fields_of, plain_paths, stage_files
 from dovetail.pipeline.spark_rows import stage_rows
 
@@ -43,43 +42,24 @@ _FILES_A_JOB = 10_000
 _AS_TEXT = ("void", "interval", "yearmonthinterval", "variant")
 _ANSWER = "number int, answer string"
 
-_MARKS = {CATALOG: "spark-table-", DATAFRAMES: "spark-frame-"}
+MARKS = {CATALOG: "spark-table-", DATAFRAMES: "spark-frame-"}
 """How fingerprints begin, by where the tables are from."""
-_OF_SPARK = "spark-"
 
 Entry = dict[str, Any]
 RunTasks = Callable[[Callable[[Entry], Any], list[Entry], str], list[Any]]
 """Answers of a function to tasks, by a job with a description."""
 
 
-def is_listed(fingerprint: str, roots: Iterable[Root]) -> bool:
-    """Whether a run over these roots lists the table with this fingerprint: those of Spark only if asked for."""
-    return not fingerprint.startswith(_OF_SPARK) or any(
-        is_spark(root.path) and fingerprint.startswith(_MARKS.get(root.path) or mark_of(root.path)) for root in roots
-    )
+class Frames(Protocol):
+    """Tables that a session knows as DataFrames."""
 
-
-class SparkSource(Protocol):
-    """What only a session can read."""
-
-    def list(self, root: Root) -> dict[str, TableFile]:
-        """Every table that the root selects, by its id."""
+    def frame(self, file: TableFile) -> DataFrame:
+        """The table as a DataFrame; raises what Spark raises."""
         ...
 
-    def stage(
-        self, engine: SparkEngine, files: Sequence[TableFile], shared: str, slice_bytes: int, slots: int, run: RunTasks
-    ) -> dict[str, Entry]:
-        """What the build needs of each table: its layout, and the slices that its rows were staged as."""
+    def plain(self, file: TableFile) -> Entry | None:
+        """What a task has to know to read the table's files itself; None where that is left to Spark."""
         ...
-
-
-def spark_source(
-    session: SparkSession, roots: Iterable[Root], dataframes: Mapping[str, DataFrame] | None
-) -> SparkSource:
-    by_name = {root.path in _MARKS for root in roots}
-    if len(by_name) > 1:
-        raise InputError("Tables of Spark's catalogs and files that Spark reads need runs of their own; use `add`.")
-    return SparkTables(session, dataframes) if by_name == {True} else SparkFiles(session)
 
 
 class SparkTables:
@@ -165,7 +145,7 @@ class SparkTables:
             if self._about(name).get("Provider", "").lower() != "delta":
                 return ""
             newest = self._session.sql(f"DESCRIBE HISTORY {_quoted(name)} LIMIT 1").collect()[0]
-            return f"{_MARKS[CATALOG]}delta-{newest['version']}"
+            return f"{MARKS[CATALOG]}delta-{newest['version']}"
         except spark_errors():
             return ""  # reading it says why
 
@@ -191,7 +171,7 @@ class SparkTables:
 
 def stage_spark_tables(
     engine: SparkEngine,
-    tables: SparkTables,
+    tables: Frames,
     files: Sequence[TableFile],
     shared: str,
     slice_bytes: int,
@@ -313,12 +293,12 @@ def _mark(files: list[tuple[str, int, str]]) -> str:
     """The fingerprint of a table of these files; one that no other run has, where there are none."""
     if not files:
         return _new_mark(CATALOG)
-    return f"{_MARKS[CATALOG]}files-{hashlib.sha256(json.dumps(sorted(files)).encode()).hexdigest()[:32]}"
+    return f"{MARKS[CATALOG]}files-{hashlib.sha256(json.dumps(sorted(files)).encode()).hexdigest()[:32]}"
 
 
 def _new_mark(path: str) -> str:
     """A fingerprint that no other run has: the next one reads the table again."""
-    return f"{_MARKS[path.partition('/')[0]]}{secrets.token_hex(8)}"
+    return f"{MARKS[path.partition('/')[0]]}{secrets.token_hex(8)}"
 
 
 def _same_scheme(path: str) -> str:

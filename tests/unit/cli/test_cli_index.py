@@ -223,3 +223,12 @@ def test_passwords_are_refused_before_anything_is_written_or_said(tmp_path, lake
 def test_ports_and_signs_are_no_passwords():
     for address in ("postgresql://me@host:5432/shop", "postgresql://host:5432/a@b", "s3://bucket/a:b@c"):
         refuse_password(address)
+
+
+def test_rules_that_come_later_say_what_stays_on_disk(tmp_path, lake):
+    assert "stay on disk" not in dovetail("index", lake, "--to", tmp_path / "idx", "--exclude-columns", "zzz").err
+    table = tables(tmp_path / "idx")[0]
+    first = names(tmp_path / "idx", table)[0]
+    later = dovetail("index", lake, "--to", tmp_path / "idx", "--exclude-columns", first)
+    assert f"stay on disk until `dovetail compact {tmp_path / 'idx'}`." in later.err
+    assert first not in names(tmp_path / "idx", table)

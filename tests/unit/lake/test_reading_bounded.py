@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import secrets
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,6 +28,18 @@ def test_texts_of_a_parquet_dictionary_are_written_out_in_bounded_batches(tmp_pa
     batches = list(read(tmp_path / "a.parquet", layout))
     assert sum(batch.num_rows for batch in batches) == 2_000
     assert all(batch.nbytes < 1.2 * BOUND for batch in batches)
+
+
+def test_memory_does_not_grow_with_the_different_texts_of_a_row_group(tmp_path: Path) -> None:
+    texts = [secrets.token_hex(20) for _ in range(300_000)]  # more than the writer's dictionary takes
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet", row_group_size=len(texts))
+    layout = detect_layout(tmp_path / "a.parquet")
+    before, most, rows = pa.total_allocated_bytes(), 0, 0
+    for batch in read(tmp_path / "a.parquet", layout):
+        rows += batch.num_rows
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == len(texts)
+    assert most < 12_000_000  # in a dictionary that grows with each batch they take 71 MB
 
 
 def test_short_rows_of_a_wide_table_come_in_bounded_batches(tmp_path: Path, monkeypatch) -> None:

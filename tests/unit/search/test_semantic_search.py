@@ -112,7 +112,7 @@ def test_nothing_is_said_in_a_sentence(hotels):
         ({"by": "semantic", "min_similarity": 0}, "above 0 and at most 1"),
         ({"by": "semantic", "min_similarity": "six"}, "must be a number"),
         ({"by": "semantic", "fast": True}, "do not go with"),
-        ({"by": "meaning"}, "equal, transform, semantic"),
+        ({"by": "meaning"}, "equal, parts, transform, semantic"),
         ({"min_similarity": 0.5}, "by='semantic'"),
         ({"by": "semantic", "on": "age"}, "has no texts"),
         ({"by": "semantic", "on": ["name", "address"]}, "one column"),

@@ -89,8 +89,8 @@ class TokenPackWriter:
 class TokenArrays:
     """The arrays of an open pack, with their outer shape checked: kernels do not check bounds."""
 
-    def __init__(self, pack: Pack, part: tuple[str, int] = (NAME, VERSION)) -> None:
-        pack.require(*part)
+    def __init__(self, pack: Pack, part: tuple[str, int] | None = None) -> None:
+        pack.require(*(part or (NAME, VERSION)))
         where = f"{pack.segment}/{pack.path.name}"
         symbols = read_symbols(pack["symbols"])
         if symbols is None:

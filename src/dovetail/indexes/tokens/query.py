@@ -12,7 +12,7 @@ import pyarrow as pa
 from dovetail._storage.packing_kernels import sum_packed, unpack
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail._types import Array
-from dovetail.indexes.tokens.format import NAME, VERSION, TokenArrays
+from dovetail.indexes.tokens.format import NAME, TokenArrays
 from dovetail.indexes.tokens.query_kernels import ascending, find_tokens, spread, weigh_groups
 from dovetail.normalise.hash_kernels import hash_strings
 from dovetail.normalise.hashing import as_buffers, as_strings
@@ -23,8 +23,9 @@ _WORTH_A_THREAD = 20_000  # tokens
 class TokenReader:
     """The dictionary, sets and postings of one segment. Ids and column numbers are the segment's own."""
 
-    def __init__(self, segment: Segment | SegmentWriter, part: tuple[str, int] = (NAME, VERSION)) -> None:
-        self.arrays = TokenArrays(segment.pack(part[0]), part)
+    def __init__(self, segment: Segment | SegmentWriter, part: tuple[str, int] | None = None) -> None:
+        """`part` is another one of the same arrays, by name and version."""
+        self.arrays = TokenArrays(segment.pack(part[0] if part else NAME), part)
 
     def find(self, tokens: pa.Array) -> Array:
         """The id of each token, or -1 where no column of this segment holds it. Many are looked up on all cores."""
