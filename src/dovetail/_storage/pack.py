@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import weakref
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -117,6 +118,23 @@ class PackWriter:
         os.fsync(self._descriptor)
 
 
+_open: weakref.WeakSet[Pack] = weakref.WeakSet()
+
+
+def damage_of_open_packs() -> str | None:
+    """Which file that this process has open is damaged and what to do, as a sentence; None where all are whole.
+
+    Readers do not check every byte: where one fails, damage may be the reason.
+    """
+    damaged = sorted(f"{pack.segment}/{pack.path.name}" for pack in tuple(_open) if not pack.is_whole())
+    if not damaged:
+        return None
+    return (
+        f"{damaged[0]} is damaged: its content does not match its checksum. `dovetail verify` names all damage. "
+        "The lake itself is not touched: build the index again into a new folder with `dovetail index`."
+    )
+
+
 class Pack:
     """An open pack: its arrays are read-only views of the memory-mapped file."""
 
@@ -133,6 +151,7 @@ class Pack:
         self.name, self.version = directory["name"], directory["version"]
         self.segment = str(directory["segment"])
         self.require(name, version)
+        _open.add(self)
         self._arrays = {key: self._view(key, place) for key, place in directory["arrays"].items()}
         self._unpacked: dict[str, Array] = {}
         self._packed = {

@@ -156,14 +156,21 @@ class Segment:
                 raise FormatMismatch(f"Segment {self.ref.id} has no {name}: another Dovetail wrote it. {REBUILD}")
             with self._missing_is_damage(name + SUFFIX):
                 path = self._store.local_file(self._name(name + SUFFIX), functools.partial(self._is_whole, name))
-                self._packs[name] = Pack(path, name, self.parts[name]["version"])
+                self._packs[name] = self._opened(path, name)
         return self._packs[name]
 
-    def damage(self) -> list[str]:
-        """What is wrong with the files of this segment; empty where every byte is as it was written."""
+    def _opened(self, path: Path, name: str) -> Pack:
+        """A pack. What it says of damage names its file alone, and every segment has one of that name."""
+        try:
+            return Pack(path, name, self.parts[name]["version"])
+        except (IndexDamaged, FormatMismatch) as error:
+            raise type(error)(f"{self.ref.id}/{error}") from error
+
+    def damage(self, names: Iterable[str] | None = None) -> list[str]:
+        """What is wrong with these parts, by default with all; empty where every byte is as it was written."""
         found = []
-        for name, stated in self.parts.items():
-            pack = self.pack(name)
+        for name in self.parts if names is None else names:
+            pack, stated = self.pack(name), self.parts[name]
             if not pack.is_whole():
                 found.append(f"{self.ref.id}/{name}{SUFFIX}: the content does not match its checksum")
             elif pack.segment != self.ref.id or f"{pack.checksum:016x}" != stated["checksum"]:

@@ -132,11 +132,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
-        if error.filename is None:
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
+            return BAD_INPUT
+        damage = _damage()
+        if damage is None:
             raise
-        echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
+        echo(damage, err=True)
         return BAD_INPUT
+
+
+def _damage() -> str | None:
+    """What is wrong with the index that was read: whatever failed since is no wonder then."""
+    if "dovetail._storage.pack" not in sys.modules:
+        return None
+    from dovetail._storage.pack import damage_of_open_packs
+
+    return damage_of_open_packs()
 
 
 def _show_usage_error(error: click.UsageError) -> int:

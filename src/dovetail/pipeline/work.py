@@ -15,8 +15,10 @@ from dovetail._storage.directory import SEGMENTS, TARGET_FAILURES, newest_manife
 from dovetail._storage.store import Store, open_store
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.errors import VanishedTable
+from dovetail.errors import IndexDamaged, VanishedTable
+from dovetail.indexes.rows import format as rows_format
 from dovetail.indexes.rows.query import RowReader
+from dovetail.indexes.tokens import format as tokens_format
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.pipeline.build import build_segment
@@ -30,6 +32,8 @@ Task = dict[str, Any]
 SLICES = "slices"
 """Of big tables, in the place that driver and workers share."""
 _SPILLED = "spilled"
+_MERGED = (records.NAME, tokens_format.NAME, rows_format.NAME)
+"""What a merge reads of a segment; all other parts are built from it again."""
 
 
 def target_failures(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,6 +115,9 @@ def merge_group(task: Task) -> Any:
     def sources() -> Iterator[TableSource]:
         for name in task["merge"]:
             segment = segments[name]
+            damage = segment.damage(_MERGED)
+            if damage:  # what is written from it would have checksums that are right
+                raise IndexDamaged(damage[0])
             catalog, rows = CatalogReader(segment.pack(records.NAME)), RowReader(segment)
             for number in sorted(set(range(catalog.tables.num_rows)) - set(segment.ref.dead)):
                 yield IndexedTable(catalog, rows, number)

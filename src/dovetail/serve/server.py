@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 from dovetail import __version__
 from dovetail._cancel import Cancelled
+from dovetail._storage.pack import damage_of_open_packs
 from dovetail.errors import DovetailError, InputError
 from dovetail.serve.guard import Guard
 from dovetail.serve.limits import Limits
@@ -58,12 +59,17 @@ class Server:
             from dovetail.serve.pages import add_pages
 
             add_pages(self.api, self.service, self.workers, read_only)
+        self.failure: Exception | None = None
+        """Why the server could not start."""
         self.app = Guard(self.api, token, self.service.limits.upload_bytes)
 
     @contextlib.asynccontextmanager
     async def _life(self, _: FastAPI) -> AsyncIterator[None]:
         async with self._tools.session_manager.run():
-            await self.workers.run(self.workers.warm_up, seconds=_WARMING)
+            try:
+                await self.workers.run(self.workers.warm_up, seconds=_WARMING)
+            except Exception as error:  # noqa: BLE001, raised by `listen`: here, uvicorn would print a traceback of it
+                self.failure = error
             yield
         self.workers.close()
         if self._own:
@@ -90,6 +96,10 @@ def _add_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        damage = damage_of_open_packs()
+        if damage:
+            _log.error("%s failed: %s", request.url.path, damage)
+            return _problem(FAILED, damage)
         _log.error("%s failed", request.url.path, exc_info=error)
         return _problem(FAILED, UNEXPECTED)
 
@@ -124,7 +134,13 @@ def listen(server: Server, host: str, port: int, tell: Callable[[str], None]) ->
     class Told(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            tell(f"http://{name}:{listening.getsockname()[1]}")
+            if server.failure:
+                self.should_exit = True
+            else:
+                tell(f"http://{name}:{listening.getsockname()[1]}")
 
     with listening:
         Told(config).run(sockets=[listening])
+    if server.failure:
+        server.workers.close()
+        raise server.failure
