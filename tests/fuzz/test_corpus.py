@@ -12,11 +12,12 @@ import pytest
 from run import TARGETS
 
 CORPUS = Path(__file__).with_name("corpus")
+OFFLINE = [name for name in TARGETS if name != "requests"]  # that one starts a server
 MUTATIONS = 20  # of each seed; arbitrary. `run.py` is for more
 LARGEST_CORPUS = 200_000  # bytes
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", [*OFFLINE, pytest.param("requests", marks=pytest.mark.full)])
 def test_inputs_are_read_or_refused(name):
     target = importlib.import_module(f"targets.{name}")
     with getattr(target, "OPEN", contextlib.nullcontext()):
@@ -26,7 +27,7 @@ def test_inputs_are_read_or_refused(name):
             target.check(path.read_bytes())
 
 
-@pytest.mark.parametrize("name", [name for name in TARGETS if name != "requests"])
+@pytest.mark.parametrize("name", OFFLINE)
 def test_inputs_with_some_bytes_changed_are_read_or_refused(name):
     target = importlib.import_module(f"targets.{name}")
     chance = random.Random(name)
