@@ -124,4 +124,5 @@ BENCHMARKS = (
         "preference/execution.py --tpch {tiny_tpch} --repeat 3",
     ),
     Benchmark("serving", "serving", "serving/run.py --index {index} --seconds 30", 4),
+    Benchmark("faults", "faults", "faults/run.py --rounds 500 --seed 1", 15, "faults/run.py --rounds 40 --seed 1"),
 )
