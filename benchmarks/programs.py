@@ -52,6 +52,22 @@ BENCHMARKS = (
     Benchmark("indexing-growth", "indexing", "indexing/growth.py --lake {generated}", 10),
     Benchmark("huge-file", "indexing", "indexing/huge.py --megabytes 200", 8),
     Benchmark("segments", "indexing", "segments/latency.py --lake {lake}", 10),
+    Benchmark(
+        "growth-web",
+        "growth",
+        "growth/run.py web --tables 1000 3162 10000 31623 100000 --work {work} --remove",
+        90,
+        "growth/run.py web --tables 100 300 --work {work} --remove",
+    ),
+    Benchmark(
+        "growth-open",
+        "growth",
+        "growth/run.py open_data --scale 0.1 --tables 1000 3162 10000 --work {work} --remove",
+        60,
+    ),
+    Benchmark(
+        "growth-enterprise", "growth", "growth/run.py enterprise --tables 100 316 1000 --work {work} --remove", 60
+    ),
     Benchmark("planning", "indexing", "indexing/planning.py", 2, "indexing/planning.py --files 100000"),
     Benchmark("reading", "indexing", "reading/run.py --lake {lake} --peers 400", 5),
     Benchmark("normalise", "indexing", "normalise/run.py", 1, "normalise/run.py --values 200000"),
@@ -124,5 +140,6 @@ BENCHMARKS = (
         "preference/execution.py --tpch {tiny_tpch} --repeat 3",
     ),
     Benchmark("serving", "serving", "serving/run.py --index {index} --seconds 30", 4),
+    Benchmark("soak", "serving", "soak/run.py", 32),
     Benchmark("faults", "faults", "faults/run.py --rounds 500 --seed 1", 15, "faults/run.py --rounds 40 --seed 1"),
 )

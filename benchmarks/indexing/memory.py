@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import threading
 import time
@@ -15,16 +16,18 @@ _EVERY_SECONDS = 0.5
 
 @dataclass
 class Usage:
-    """What a process tree used: seconds from start to end, of CPU (about: as last seen), and bytes at the peak."""
+    """What a process tree used: seconds from start to end, of CPU, and bytes at the peak of some looks."""
 
     seconds: float = 0.0
     peak_bytes: int = 0
     peak_parts: dict[str, int] = field(default_factory=dict)  # driver, JVM, workers
+    ended_cpu: float = 0.0  # of the processes that were waited for
     _cpu: dict[tuple[int, float], float] = field(default_factory=dict)
 
     @property
     def cpu_seconds(self) -> float:
-        return sum(self._cpu.values())
+        """Of all processes as last seen; those that end soon are seen at their end only."""
+        return max(self.ended_cpu, sum(self._cpu.values()))
 
     def sample(self, root: psutil.Process) -> None:
         parts: dict[str, int] = {}
@@ -61,10 +64,15 @@ def _role(process: psutil.Process, root: psutil.Process) -> str:
     return "JVM" if process.name() == "java" else "workers"
 
 
-def run_measured(command: list[str]) -> tuple[str, Usage]:
-    """Run a command to its end; returns its output and what it used. Raises if it fails."""
+def _cpu_of_ended() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_measured(command: list[str], well: tuple[int, ...] = (0,)) -> tuple[str, Usage]:
+    """Run a command to its end; returns its output and what it used. Raises if it ends with a code that is not well."""
     usage, ended = Usage(), threading.Event()
-    begun = time.perf_counter()
+    begun, before = time.perf_counter(), _cpu_of_ended()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         root = psutil.Process(process.pid)
 
@@ -78,6 +86,7 @@ def run_measured(command: list[str]) -> tuple[str, Usage]:
         usage.seconds = time.perf_counter() - begun
         ended.set()
         watcher.join()
-    if process.returncode:
+    usage.ended_cpu = _cpu_of_ended() - before
+    if process.returncode not in well:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{complaint[-3000:]}")
     return output, usage

@@ -13,6 +13,10 @@ from typing import Any
 from memory import Usage, run_measured
 
 _PEER = Path(__file__).with_name("peer.py")
+_OWN = Path(sys.executable).with_name("dovetail")
+
+COMMAND = str(_OWN) if _OWN.exists() else shutil.which("dovetail") or "dovetail"
+"""The command of this environment, else the one on the path."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def read_by_peer(lake: Path, all_varchar: bool) -> Peer:
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lake", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--dovetail", default=_command(), metavar="PATH", help="the command to measure (%(default)s)")
+    parser.add_argument("--dovetail", default=COMMAND, metavar="PATH", help="the command to measure (%(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the index")
     parser.add_argument("--work", type=Path, metavar="DIR", help="where to put indexes and lakes made of the lake")
     parser.add_argument("--report", type=Path, metavar="FILE", help="also write the report here")
@@ -68,9 +72,3 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
 
 def settings_options(settings: list[str]) -> tuple[str, ...]:
     return tuple(part for setting in settings for part in ("--set", setting))
-
-
-def _command() -> str:
-    """The command of this environment, else the one on the path."""
-    own = Path(sys.executable).with_name("dovetail")
-    return str(own) if own.exists() else shutil.which("dovetail") or "dovetail"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,6 +14,7 @@ _MIDDLES = ("a", "e", "i", "o", "u", "ai", "ou", "é", "ü", "å")
 _MIDDLE_SHARES = (0.22, 0.22, 0.17, 0.17, 0.1, 0.05, 0.04, 0.01, 0.01, 0.01)
 _ENDS = ("", "n", "r", "l", "s", "nd", "rt")
 _COMPANY_ENDS = (" Ltd", " GmbH", " & Sons", " Inc", ", Inc.", " Group", "")
+_SCATTER = 988_854_381  # 200 ** 4 over the golden ratio, and no multiple of 2 or 5
 _CODE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
 
@@ -63,6 +65,15 @@ def _words(rng: np.random.Generator, number: int) -> list[str]:
     rows = zip(*(part.tolist() for part in syllables), lengths.tolist(), strict=True)
     words = ("".join(a + b + c for a, b, c in zip(x[:n], y[:n], z[:n], strict=True)) for x, y, z, n in rows)
     return list(dict.fromkeys(words))[:number]
+
+
+def spelled(numbers: npt.NDArray[np.int64]) -> pa.Array:
+    """A word of four syllables for each number from 0 to 1.6 billion; near numbers have words that differ."""
+    syllables = pa.array([start + middle for start in _STARTS for middle in _MIDDLES])
+    base = len(syllables)
+    scattered = numbers * _SCATTER % base**4  # one to one, as the factor has no divisor in common with the base
+    places = (scattered // base**power % base for power in range(4))
+    return pc.binary_join_element_wise(*(syllables.take(pa.array(place)) for place in places), "")
 
 
 def _titles(words: list[str]) -> pa.Array:

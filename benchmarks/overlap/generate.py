@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _BLOCK = 5_000  # columns whose tokens are made at once
-_COMMON = 100_000  # tokens that all domains share
+COMMON = 100_000  # tokens that all domains share
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def draw_sets(kind: Kind, columns: int, seed: int) -> Iterator[pa.LargeStringArr
                 half = len(ids) // 2
                 ids[:half] = starts[other[column]] + (spans[other[column]] * own[:half] ** kind.bias).astype(np.int64)
             shared = random.random(len(ids)) < kind.common
-            ids[shared] = -np.exp(random.random(int(shared.sum())) * np.log(_COMMON)).astype(np.int64)
+            ids[shared] = -np.exp(random.random(int(shared.sum())) * np.log(COMMON)).astype(np.int64)
             drawn.append(np.unique(ids))
         text = pc.cast(pa.array(np.concatenate(drawn)), pa.large_string())
         offsets = np.concatenate([[0], np.cumsum([len(ids) for ids in drawn])])

@@ -17,19 +17,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import itertools
 import json
 import random
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import psutil
+from server import cpu_seconds, own_memory, serving
 
 WARM_UP = 5.0  # seconds of questions before the clock runs
 POINTS = 12  # of the curve of memory
@@ -108,22 +106,6 @@ def small_tables(address: str) -> list[str]:
     return random.Random(1).sample(names, len(names))
 
 
-def own_memory(server: psutil.Process) -> int:
-    """Bytes of the server and its processes without the mapped files of the index, which the system takes back."""
-    total = 0
-    for process in (server, *server.children(recursive=True)):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            found = process.memory_info()
-            total += found.rss - found.shared
-    return total
-
-
-def cpu_seconds(server: psutil.Process) -> float:
-    """Of the server and its processes so far: unlike the clock, they do not depend on who else computes."""
-    times = [process.cpu_times() for process in (server, *server.children(recursive=True))]
-    return sum(each.user + each.system for each in times)
-
-
 def summary(answers: list[tuple[float, int]], memory: list[int], elapsed: float, cpu: float) -> dict[str, object]:
     times = sorted(seconds for seconds, _ in answers)
     return {
@@ -159,26 +141,11 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=60)
     given = options.parse_args()
     for workers in given.workers.split(","):
-        command = [
-            Path(sys.executable).with_name("dovetail"),
-            "serve",
-            given.index,
-            "--port",
-            "0",
-            "--workers",
-            workers,
-        ]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-            assert server.stdout
-            address = server.stdout.readline().removeprefix("Dovetail at ").strip()
-            try:
-                found = measure(address, psutil.Process(server.pid), given)
-                weight = page_weight(address)
-                found["page weight KB"] = weight and round(weight / 1000)
-                print(json.dumps({"workers": int(workers), **found}, indent=1), flush=True)
-            finally:
-                server.terminate()
-                server.wait(20)
+        with serving(given.index, "--workers", workers) as (address, server):
+            found = measure(address, server, given)
+            weight = page_weight(address)
+            found["page weight KB"] = weight and round(weight / 1000)
+            print(json.dumps({"workers": int(workers), **found}, indent=1), flush=True)
 
 
 if __name__ == "__main__":

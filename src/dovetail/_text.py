@@ -53,8 +53,14 @@ def one_line(value: Any) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
-    text = " ".join(str(value).split())
-    return "".join(character if character.isprintable() else "�" for character in text)
+    return plain(" ".join(str(value).split()))
+
+
+def plain(text: str) -> str:
+    """The text without what a terminal would obey: names come from other people's files. New lines and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() or character in "\n\t" else "�" for character in text)
 
 
 def _narrowed(widths: list[int], room: int) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail._storage.sealed import REBUILD
 from dovetail._storage.segment import SegmentRef
-from dovetail.errors import FormatMismatch
+from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.normalise import NORMALISER_VERSION, UNICODE_VERSION
 
 
@@ -42,6 +42,13 @@ class Manifest:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Manifest:
+        try:
+            return cls._from_json(body)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise IndexDamaged(f"The manifest is damaged: {error!r}.") from error
+
+    @classmethod
+    def _from_json(cls, body: dict[str, Any]) -> Manifest:
         if body["normaliser"] != NORMALISER_VERSION:
             raise FormatMismatch(
                 f"The index was written with normaliser {body['normaliser']}; this Dovetail has normaliser "

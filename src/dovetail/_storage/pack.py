@@ -142,7 +142,12 @@ class Pack:
         self.path = path
         self._map = _map_file(path)
         self.size = len(self._map)
-        directory = self._directory()
+        try:
+            self._open(self._directory(), name, version)
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
+            raise IndexDamaged(f"{path.name} is damaged: its directory does not describe a pack.") from error
+
+    def _open(self, directory: dict[str, Any], name: str, version: int) -> None:
         self.name, self.version = directory["name"], directory["version"]
         self.segment = str(directory["segment"])
         self.require(name, version)
@@ -226,8 +231,10 @@ class Pack:
 
     def _view(self, name: str, place: dict[str, Any]) -> Array:
         name_of_type = "uint64" if place["dtype"] == _PACKED else place["dtype"]
+        if name_of_type not in _DTYPES:  # numpy evaluates what it does not know
+            raise IndexDamaged(f"{self.path.name} is damaged: {name} is of no known type.")
         dtype, offset, length = np.dtype(name_of_type), place["offset"], place["length"]
-        known = name_of_type in _DTYPES and offset % _ALIGNMENT == 0 and offset >= 0 and length >= 0
+        known = offset % _ALIGNMENT == 0 and offset >= 0 and length >= 0
         if not known or offset + length * dtype.itemsize > self.size:
             raise IndexDamaged(f"{self.path.name} is damaged: {name} lies outside the file.")
         if not length:

@@ -39,7 +39,12 @@ def unseal(data: bytes, name: str) -> dict[str, Any]:
     text = data[start : -len(_AFTER)]
     if data != _BEFORE + checksum_of(text).encode() + _BETWEEN + text + _AFTER:
         raise IndexDamaged(f"{name} is damaged: its content does not match its checksum.")
-    body: dict[str, Any] = json.loads(text)
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise IndexDamaged(f"{name} is damaged: {error}.") from error
+    if not isinstance(body, dict):
+        raise IndexDamaged(f"{name} is damaged: it holds no object.")
     return body
 
 

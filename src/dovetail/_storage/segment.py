@@ -24,10 +24,11 @@ from dovetail.errors import FormatMismatch, IndexDamaged, InputError
 
 SEGMENT_VERSION = 2
 DESCRIPTION = "segment.json"
+_PART = re.compile(r"[a-z_]+")
 
 
 def is_segment_id(name: str) -> bool:
-    return re.fullmatch(r"[0-9a-f]{16}", name) is not None
+    return isinstance(name, str) and re.fullmatch(r"[0-9a-f]{16}", name) is not None
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class SegmentRef:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> SegmentRef:
+        if not is_segment_id(values["id"]):  # a part of paths
+            raise IndexDamaged(f"The manifest is damaged: {values['id']!r} is no segment.")
         return cls(**{**values, "dead": tuple(values["dead"])})
 
 
@@ -187,6 +190,8 @@ class Segment:
                 f"Segment {self.ref.id} has format {description['version']}; this Dovetail reads format "
                 f"{SEGMENT_VERSION}. {REBUILD}"
             )
+        if not all(map(_PART.fullmatch, description["parts"])):  # names of files
+            raise IndexDamaged(f"{self.ref.id}/{DESCRIPTION} is damaged: it names parts that are none.")
         return description
 
     def _name(self, file: str) -> str:

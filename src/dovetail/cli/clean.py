@@ -6,7 +6,7 @@ import click
 
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, json_option, keep_option, split_index
-from dovetail.cli.output import count, print_json, size
+from dovetail.cli.output import count, echo, print_json, size
 
 
 @click.command("clean", short_help="Remove generations that nobody needs any more.")
@@ -32,9 +32,9 @@ def clean_command(arguments: tuple[str, ...], index: str | None, keep_hours: flo
     if as_json:
         print_json(vars(done))
     elif done.generations or done.segments:
-        click.echo(
+        echo(
             f"Removed {count(done.generations, 'old generation')} and {count(done.segments, 'segment')} "
             f"({size(done.bytes)}) of {address}."
         )
     else:
-        click.echo(f"Nothing to remove from {address}.")
+        echo(f"Nothing to remove from {address}.")

@@ -7,7 +7,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.api.tables import Column
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, note, print_json, print_table
+from dovetail.cli.output import count, echo, note, print_json, print_table
 
 
 @click.command("columns", short_help="Profile the columns of a table.")
@@ -32,7 +32,7 @@ def columns_command(arguments: tuple[str, ...], index: str | None, as_json: bool
     if as_json:
         print_json(found.columns.to_dicts())
     elif found.error:
-        click.echo(f"{found.name} was skipped: {found.error}.")
+        echo(f"{found.name} was skipped: {found.error}.")
     else:
         ragged = f" ({count(found.record.ragged_rows, 'ragged row')})" if found.record.ragged_rows else ""
         note(f"{found.name}: {count(found.rows, 'row')}{ragged}, {count(len(found.columns), 'column')}")

@@ -16,7 +16,7 @@ from dovetail.cli.options import (
     spark_options,
     split_index,
 )
-from dovetail.cli.output import count, print_json, size
+from dovetail.cli.output import count, echo, print_json, size
 
 
 @click.command("compact", short_help="Merge segments and free the space of removed tables.")
@@ -57,9 +57,9 @@ def compact_command(
     if as_json:
         print_json(vars(done))
     elif (done.segments_before, done.bytes_before) == (done.segments_after, done.bytes_after):
-        click.echo(f"Nothing to merge: {count(done.segments_after, 'segment')}, {size(done.bytes_after)}.")
+        echo(f"Nothing to merge: {count(done.segments_after, 'segment')}, {size(done.bytes_after)}.")
     else:
-        click.echo(
+        echo(
             f"{index} had {count(done.segments_before, 'segment')} of {size(done.bytes_before)} and has "
             f"{count(done.segments_after, 'segment')} of {size(done.bytes_after)} now (generation {done.generation})."
         )

@@ -8,7 +8,7 @@ from dovetail.api.lake import Lake
 from dovetail.catalog.decisions import JOINS, NEVER, Decision
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import print_json, print_table
+from dovetail.cli.output import echo, print_json, print_table
 from dovetail.errors import InputError
 from dovetail.results import Rows
 
@@ -68,7 +68,7 @@ def decide_command(
     if as_json:
         print_json([decision.to_dict()])
     else:
-        click.echo(f"{said}: {_sentence(decision)}.")
+        echo(f"{said}: {_sentence(decision)}.")
     return 0
 
 
@@ -94,7 +94,7 @@ def _list(decisions: Rows[Decision], folder: str, as_json: bool) -> int:
             loose={"columns": 40, "note": 16},
         )
     else:
-        click.echo(f"Nothing was decided in {folder}.")
+        echo(f"Nothing was decided in {folder}.")
     return 0 if decisions else 1
 
 

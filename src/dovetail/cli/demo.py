@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 import dovetail
+from dovetail.cli.output import echo
 from dovetail.errors import InputError
 
 LAKE, INDEX = "sample-lake", "sample-lake.idx"
@@ -58,13 +59,13 @@ def demo_command() -> int:
     """
     put_lake(Path(LAKE))
     for question, command in STEPS:
-        click.echo(f"\n{question}\n$ {shlex.join(['dovetail', *command])}")
+        echo(f"\n{question}\n$ {shlex.join(['dovetail', *command])}")
         code = subprocess.run([sys.executable, "-P", "-m", "dovetail", *command], check=False).returncode
         if code:
             return code
-    click.echo("\nTry:")
+    echo("\nTry:")
     for suggested in TRY:
-        click.echo(f"  {shlex.join([_typed(), *suggested])}")
+        echo(f"  {shlex.join([_typed(), *suggested])}")
     return 0
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from dovetail._interrupt import tidied
 from dovetail._output import check_place, csv_text, whole_file, write_csv
+from dovetail._text import plain
 from dovetail.errors import InputError
 
 STANDARD = "-"
@@ -67,8 +68,9 @@ def write_table(table: pa.Table, output: Path) -> None:
 
 def print_rows(table: pa.Table, as_lines: bool) -> None:
     """All rows to standard output: JSON lines, or else CSV."""
+    shown = plain if sys.stdout.isatty() else str  # another program gets what is in the table
     for text in _json_text(table) if as_lines else csv_text(table):
-        click.echo(text, nl=False)
+        click.echo(shown(text), nl=False)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.api.tables import ColumnLine, Occurrence
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, note, print_json, print_table, wider
+from dovetail.cli.output import count, echo, note, print_json, print_table, wider
 from dovetail.errors import InputError
 from dovetail.results import Rows
 
@@ -44,9 +44,9 @@ def find_command(arguments: tuple[str, ...], index: str | None, pattern: str | N
         return 0 if found else 1
     if not found:
         if value is not None:
-            click.echo(f"No column of {folder} contains {value!r}.")
+            echo(f"No column of {folder} contains {value!r}.")
         else:
-            click.echo(f"No column of {folder} is called {pattern!r}.{wider(str(pattern), lake.find_columns)}")
+            echo(f"No column of {folder} is called {pattern!r}.{wider(str(pattern), lake.find_columns)}")
         return 1
     rows = [tuple(row.to_dict().values()) for row in found[:k]]
     print_table(

@@ -22,7 +22,7 @@ from dovetail.cli.options import (
     settings_option,
     spark_options,
 )
-from dovetail.cli.output import count, distinct, print_json, size
+from dovetail.cli.output import count, distinct, echo, print_json, size
 from dovetail.embedders import DEFAULT, EMBEDDERS
 from dovetail.errors import InputError
 from dovetail.lake.dialect import parse_override
@@ -134,7 +134,7 @@ def index_command(
     elif report.tables or report.skipped:
         _print_summary(report, to)
     else:
-        click.echo(f"No table was found in {named}. Tables are files that end in {', '.join(FORMAT_BY_SUFFIX)}.")
+        echo(f"No table was found in {named}. Tables are files that end in {', '.join(FORMAT_BY_SUFFIX)}.")
     return 1 if not report.tables or (strict and report.skipped) else 0
 
 
@@ -157,7 +157,7 @@ class _ProgressBar:
 
     def show(self, progress: Progress) -> None:
         if progress.stage == "plan":
-            click.echo(
+            echo(
                 f"{count(progress.total, 'file')} to read; the index will need up to about {size(progress.disk)} "
                 f"of disk ({size(progress.free)} free).",
                 err=True,
@@ -169,17 +169,17 @@ class _ProgressBar:
 
 def _print_summary(report: Report, to: str) -> None:
     skipped = f" · {count(len(report.skipped), 'file')} skipped" if report.skipped else ""
-    click.echo(
+    echo(
         f"{count(report.tables, 'table')} · {count(report.columns, 'column')} · {count(report.rows, 'row')} · "
         f"{distinct(report.values, report.values_are_exact)}{skipped}"
     )
     for skip in report.skipped[:_SHOWN_SKIPS]:
-        click.echo(f"  skipped {skip.path}: {skip.reason}")
+        echo(f"  skipped {skip.path}: {skip.reason}")
     if len(report.skipped) > _SHOWN_SKIPS:
         rest = len(report.skipped) - _SHOWN_SKIPS
-        click.echo(f"  … and {rest:,} more: dovetail tables {to} --skipped")
-    click.echo(_what_was_done(report))
-    click.echo(
+        echo(f"  … and {rest:,} more: dovetail tables {to} --skipped")
+    echo(_what_was_done(report))
+    echo(
         f"Index: {to}  (generation {report.generation}, {count(report.segments, 'segment')}, "
         f"{size(Lake(to).info()['index_bytes'])})"
     )

@@ -20,7 +20,7 @@ from dovetail.cli.options import (
     way_option,
     way_settings,
 )
-from dovetail.cli.output import count, note, print_json, print_table
+from dovetail.cli.output import count, echo, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
@@ -103,11 +103,11 @@ def inds_command(
     if output and as_json:
         print_json({"rows": rows, "output": str(output)})
     elif output:
-        click.echo(f"{count(rows, 'inclusion dependency', 'inclusion dependencies')} written to {output}.")
+        echo(f"{count(rows, 'inclusion dependency', 'inclusion dependencies')} written to {output}.")
     elif as_json:
         print_json(found.to_dicts())
     elif not rows:
-        click.echo(f"No column of {index} is included in another. Try --integers, --non-unique or --partial 0.9.")
+        echo(f"No column of {index} is included in another. Try --integers, --non-unique or --partial 0.9.")
     else:
         _print(found.to_dicts(k))
         if rows > k:

@@ -8,7 +8,7 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, distinct, print_json, size
+from dovetail.cli.output import count, distinct, echo, print_json, size
 
 _MANY_SEGMENTS = 16
 
@@ -29,20 +29,20 @@ def info_command(arguments: tuple[str, ...], index: str | None, as_json: bool) -
     if as_json:
         print_json(info)
         return
-    click.echo(f"{info['path']}: generation {info['generation']}, {count(info['segments'], 'segment')}")
-    click.echo(
+    echo(f"{info['path']}: generation {info['generation']}, {count(info['segments'], 'segment')}")
+    echo(
         f"{count(info['tables'], 'table')} · {count(info['columns'], 'column')} · {count(info['rows'], 'row')} · "
         f"{distinct(info['values'], info['values_are_exact'])} · {size(info['bytes'])} of raw tables"
     )
     parts = ", ".join(f"{name} {size(number)}" for name, number in sorted(info["index_bytes_by_part"].items()))
-    click.echo(f"{size(info['index_bytes'])} of index" + (f": {parts}" if parts else ""))
+    echo(f"{size(info['index_bytes'])} of index" + (f": {parts}" if parts else ""))
     for root in info["roots"]:
-        click.echo(f"Lake: {_root(root)}")
+        echo(f"Lake: {_root(root)}")
     if info["settings"]:
-        click.echo("Frozen settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
+        echo("Frozen settings: " + ", ".join(f"{name} {value}" for name, value in info["settings"].items()))
     if info["dead_tables"] or info["segments"] > _MANY_SEGMENTS:
         dead = f"{count(info['dead_tables'], 'removed table')} still on disk. " if info["dead_tables"] else ""
-        click.echo(f"{dead}`dovetail compact {folder}` makes it smaller and faster.")
+        echo(f"{dead}`dovetail compact {folder}` makes it smaller and faster.")
 
 
 def _root(root: dict[str, Any]) -> str:

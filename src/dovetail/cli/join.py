@@ -13,7 +13,7 @@ from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_in
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.join_report import report_lines
 from dovetail.cli.options import conf_of, index_option, json_option, spark_options, way_option, way_settings
-from dovetail.cli.output import count, print_json, print_table
+from dovetail.cli.output import count, echo, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.join.best_predicate.scores import PREFERENCES
@@ -175,9 +175,9 @@ def join_command(
         if as_json:
             print_json({**joined.report, "sql": _sql(joined, mapping), "output": str(output) if output else None})
             return found
-        click.echo("\n".join(report_lines(joined, explain, _sql(joined, mapping) if explain else None)))
+        echo("\n".join(report_lines(joined, explain, _sql(joined, mapping) if explain else None)))
         if output:
-            click.echo(f"Written: {output}")
+            echo(f"Written: {output}")
         elif not (pairs or mapping or explain) and joined.rows:
             print_table(*joined.shown())
         return found
@@ -209,7 +209,7 @@ def _names(written: str | None) -> list[str] | None:
 def _save(transformation: Transformation | None, path: Path) -> None:
     """Say so if nothing was learned, and go on: the join must not be lost."""
     if transformation is None:
-        click.echo(f"{path} was not written: no transformation was learned.", err=True)
+        echo(f"{path} was not written: no transformation was learned.", err=True)
     else:
         transformation.save(path)
 
@@ -240,5 +240,5 @@ def _join_on_spark(
             *([f"Transformation: {joined.transformation}"] if joined.transformation else []),
             f"Written: {output}",
         ]
-        click.echo("\n".join(lines))
+        echo("\n".join(lines))
     return 0 if joined.matched_left else 1

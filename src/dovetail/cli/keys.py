@@ -11,7 +11,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, conf_of, index_option, json_option, spark_options, split_index
-from dovetail.cli.output import count, print_json, wider
+from dovetail.cli.output import count, echo, print_json, wider
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import SUFFIXES, ArrowAnswer, check_suffix
@@ -69,7 +69,7 @@ def keys_command(
     with stops_in_order() if master else nullcontext(), long_question() as progress:
         lake = Lake(index)
         if pattern and not lake.tables(pattern):
-            click.echo(f"No table of {index} matches {pattern!r}.{wider(pattern, lake.tables)}", err=True)
+            echo(f"No table of {index} matches {pattern!r}.{wider(pattern, lake.tables)}", err=True)
             return 1
         keys = lake.keys(tables=pattern, master=master, conf=conf_of(conf), progress=progress)
         found: ArrowAnswer = keys if candidates else lake.foreign_keys(min_score, tables=pattern)
@@ -77,45 +77,45 @@ def keys_command(
     if output and as_json:
         print_json({"rows": rows, "output": str(output)})
     elif output:
-        click.echo(f"{count(rows, 'candidate key' if candidates else 'likely foreign key')} written to {output}.")
+        echo(f"{count(rows, 'candidate key' if candidates else 'likely foreign key')} written to {output}.")
     elif as_json:
         print_json(found.to_dicts())
     else:
         place = f"{index} ({pattern})" if pattern else str(index)
         if not candidates:
             _print_foreign_keys(found, place, min_score, k)
-            click.echo()
+            echo()
         if candidates or len(keys) <= k:
             _print_candidates(keys, place, k)
         else:
-            click.echo(f"Candidate keys ({len(keys):,}): --candidates lists them.")
+            echo(f"Candidate keys ({len(keys):,}): --candidates lists them.")
     return 0 if rows else 1
 
 
 def _print_foreign_keys(found: ArrowAnswer, place: str, min_score: float, k: int) -> None:
     if not len(found):
-        click.echo(f"No likely foreign key in {place}. Try --min-score {max(0.0, min_score - 0.2):.1f}.")
+        echo(f"No likely foreign key in {place}. Try --min-score {max(0.0, min_score - 0.2):.1f}.")
         return
-    click.echo(f"Likely foreign keys ({len(found):,}):")
+    echo(f"Likely foreign keys ({len(found):,}):")
     for row in found.to_dicts(k):
-        click.echo(f"{row['score']:.2f}  {_side(row, 'dependent_')} → {_side(row, 'referenced_')}")
-        click.echo(f"      {'; '.join(row['reasons'])}")
+        echo(f"{row['score']:.2f}  {_side(row, 'dependent_')} → {_side(row, 'referenced_')}")
+        echo(f"      {'; '.join(row['reasons'])}")
     _print_rest(found, k)
 
 
 def _print_candidates(found: ArrowAnswer, place: str, k: int) -> None:
     if not len(found):
-        click.echo(f"No candidate key in {place}: every column repeats values.")
+        echo(f"No candidate key in {place}: every column repeats values.")
         return
-    click.echo(f"Candidate keys ({len(found):,}):")
+    echo(f"Candidate keys ({len(found):,}):")
     for row in found.to_dicts(k):
-        click.echo(f"{row['score']:.2f}  {_side(row, '')}: {'; '.join(row['reasons'])}")
+        echo(f"{row['score']:.2f}  {_side(row, '')}: {'; '.join(row['reasons'])}")
     _print_rest(found, k)
 
 
 def _print_rest(found: ArrowAnswer, k: int) -> None:
     if len(found) > k:
-        click.echo(f"… and {len(found) - k:,} more: -k for more lines, -o FILE for all.")
+        echo(f"… and {len(found) - k:,} more: -k for more lines, -o FILE for all.")
 
 
 def _side(row: dict[str, Any], side: str) -> str:

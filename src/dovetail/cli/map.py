@@ -9,7 +9,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.cli.files import WRITERS, check_output, from_standard_input, write_table
 from dovetail.cli.options import index_option, json_option, need_index
-from dovetail.cli.output import count, note, print_json, print_table
+from dovetail.cli.output import count, echo, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.tables.input_table import only_column, open_table
@@ -87,12 +87,12 @@ def _pair(written: str) -> tuple[str, str]:
 
 def _print(found: ValueMapping, size: int, k: int) -> None:
     if not found:
-        click.echo("No table of the lake relates these values.")
+        echo("No table of the lake relates these values.")
         return
     mapped = len({pair.value for pair in found})
     pairs = f" in {count(len(found), 'pair')}" if len(found) > mapped else ""
     tables = len({step.table for bridge in found.tables for step in bridge.steps})
-    click.echo(f"{count(mapped, 'value')} of {size:,}{pairs}, by {count(tables, 'table')}.")
+    echo(f"{count(mapped, 'value')} of {size:,}{pairs}, by {count(tables, 'table')}.")
     names, rows = found.shown()
     print_table(list(names), [tuple(row) for row in rows[:k]], numbers=("probability", "support"))
     if len(found) > k:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +12,19 @@ from typing import Any
 
 import click
 
-from dovetail._text import tab_lines, table_lines
+from dovetail._text import plain, tab_lines, table_lines
+
+_TERMINAL = re.compile("[\x7f-\x9f]")  # controls that JSON does not escape
 
 
-def print_json(answer: Any) -> None:
-    click.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+def echo(text: str = "", err: bool = False) -> None:
+    """Print lines for people."""
+    click.echo(plain(text), err=err)
+
+
+def print_json(answer: Any, indent: int | None = 2) -> None:
+    written = json.dumps(answer, ensure_ascii=False, indent=indent)
+    click.echo(_TERMINAL.sub(lambda found: f"\\u{ord(found[0]):04x}", written))
 
 
 def print_table(
@@ -41,7 +50,7 @@ def distinct(values: int, exact: bool) -> str:
 
 def note(text: str) -> None:
     """A line beside a table: on the error stream where the table goes to another program."""
-    click.echo(text, err=not sys.stdout.isatty())
+    echo(text, err=not sys.stdout.isatty())
 
 
 def wider(pattern: str, finds: Callable[[str], object]) -> str:

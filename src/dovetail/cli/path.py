@@ -6,7 +6,7 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import print_json
+from dovetail.cli.output import echo, print_json
 from dovetail.cli.progress import long_question
 from dovetail.graph.foreign_keys import LIKELY
 from dovetail.graph.join_paths import JoinPath
@@ -40,13 +40,13 @@ def path_command(
     if as_json:
         print_json(found.to_dicts())
     elif not found:
-        click.echo(
+        echo(
             f"No path of likely foreign keys leads from {start} to {end} in {hops} joins. Nor do other tables relate "
             f"their texts. "
             f"Try --hops {hops + 1}, or --min-score {max(0.0, min_score - 0.2):.1f} for unlikely ones."
         )
     else:
-        click.echo("\n\n".join(f"{_head(path)}\n{path.sql()};" for path in found))
+        echo("\n\n".join(f"{_head(path)}\n{path.sql()};" for path in found))
     return 0 if found else 1
 
 

@@ -10,7 +10,7 @@ from dovetail.api.join import predicates
 from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import index_option, json_option
-from dovetail.cli.output import print_json, print_table
+from dovetail.cli.output import echo, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
 from dovetail.join.request import SECONDS
@@ -50,10 +50,10 @@ def predicates_command(
         listed = [predicate.to_dict() for predicate in found.predicates]
         print_json({"prefer": found.prefer, "complete": found.complete, "predicates": listed})
     elif not len(found):
-        click.echo("Nothing joins. No columns with equal values connect the tables.")
+        echo("Nothing joins. No columns with equal values connect the tables.")
     else:
         headings, rows = found.shown([Path(file).stem for file in files])
         print_table(headings, rows, headings[:2])
         if not found.complete:
-            click.echo(f"The search stopped after {seconds:g} seconds; there may be better predicates.")
+            echo(f"The search stopped after {seconds:g} seconds; there may be better predicates.")
     return 0 if len(found) else 1

@@ -9,7 +9,7 @@ import click
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, print_json, wider
+from dovetail.cli.output import count, echo, print_json, wider
 from dovetail.errors import InputError
 
 
@@ -34,11 +34,9 @@ def remove_command(arguments: tuple[str, ...], index: str | None, as_json: bool)
     if as_json:
         print_json({"removed": removed})
     elif removed:
-        click.echo(
-            f"Removed {count(len(removed), 'table')}: {', '.join(removed[:5])}{', …' if len(removed) > 5 else ''}"
-        )
-        click.echo("`dovetail index` finds them again while their files are there; --exclude keeps them out.")
+        echo(f"Removed {count(len(removed), 'table')}: {', '.join(removed[:5])}{', …' if len(removed) > 5 else ''}")
+        echo("`dovetail index` finds them again while their files are there; --exclude keeps them out.")
     else:
         hint = wider(patterns[0], Lake(index).tables)
-        click.echo(f"No table of {index} matches {' or '.join(map(repr, patterns))}.{hint}")
+        echo(f"No table of {index} matches {' or '.join(map(repr, patterns))}.{hint}")
     return 0 if removed else 1

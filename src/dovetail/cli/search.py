@@ -22,7 +22,7 @@ from dovetail.cli.options import (
     way_option,
     way_settings,
 )
-from dovetail.cli.output import note, print_json, print_table
+from dovetail.cli.output import echo, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.cli.search_lines import print_stages, search_folder, search_folder_on_spark
 from dovetail.errors import InputError
@@ -186,14 +186,14 @@ def _explain(hit: Hit, as_json: bool) -> None:
     if as_json:
         print_json({**hit.to_dict(), "explanation": hit.explain()})
     else:
-        click.echo(hit.explain())
+        echo(hit.explain())
 
 
 def _show(hits: Hits) -> None:
     if hits:
         print_table(*hits.shown(), NUMBERS, LOOSE)
     else:
-        click.echo(hits.sentence)
+        echo(hits.sentence)
 
 
 def _say_next(hits: Hits, query: str, index: str) -> None:
@@ -203,7 +203,7 @@ def _say_next(hits: Hits, query: str, index: str) -> None:
     if hits or hits.to_append:
         note(f"Try:  {shlex.join(_next(hits, query, index))}")
     elif hint := _hint(hits):
-        click.echo(hint)
+        echo(hint)
     if hits.note:
         note(hits.note)
 
@@ -214,7 +214,7 @@ def _print_answers(answers: Iterator[Hits], query: str, index: str) -> int:
     while (hits := _awaited(answers)) is not None:
         same = last is not None and _same(last, hits)
         if last is not None:
-            click.echo("The exact answer is the same." if same else "The exact answer:")
+            echo("The exact answer is the same." if same else "The exact answer:")
         if not same:
             _show(hits)
         last = hits

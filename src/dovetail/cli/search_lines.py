@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import click
 import pyarrow as pa
 
 from dovetail.api.lake import Lake
 from dovetail.cli.files import check_output, write_table
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.output import count, note
+from dovetail.cli.output import count, note, print_json
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 
@@ -80,4 +78,4 @@ def _check_hits_file(output: Path) -> None:
 
 
 def _print(line: dict[str, Any]) -> None:
-    click.echo(json.dumps(line, ensure_ascii=False))
+    print_json(line, indent=None)

@@ -11,6 +11,7 @@ import click
 
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, index_option, split_index
+from dovetail.cli.output import echo
 from dovetail.errors import InputError
 
 LOOPBACK, PORT = "127.0.0.1", 8484  # arbitrary, and free on most machines
@@ -85,7 +86,7 @@ def serve_command(
     server = Server(folder, limits, token, read_only, keep)
 
     def tell(address: str) -> None:
-        click.echo(f"Dovetail at {address}" + (f"/?token={token}" if token else ""))
+        echo(f"Dovetail at {address}" + (f"/?token={token}" if token else ""))
 
     with contextlib.suppress(KeyboardInterrupt), stops_in_order():
         listen(server, host, port, tell)

@@ -6,7 +6,7 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import print_json, print_table, size, wider
+from dovetail.cli.output import echo, print_json, print_table, size, wider
 
 
 @click.command("tables", short_help="List the tables of an index.")
@@ -35,5 +35,5 @@ def tables_command(arguments: tuple[str, ...], index: str | None, skipped: bool,
         print_table(headings, rows, numbers=("rows", "columns", "size"), loose={"table": 30})
     else:
         hint = "" if skipped else wider(pattern, lake.tables)
-        click.echo(f"No {'skipped file' if skipped else 'table'} of {folder} matches {pattern!r}.{hint}")
+        echo(f"No {'skipped file' if skipped else 'table'} of {folder} matches {pattern!r}.{hint}")
     return 0 if lines else 1

@@ -11,7 +11,7 @@ from dovetail.api.lake import Lake
 from dovetail.api.union import union
 from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_table
 from dovetail.cli.options import index_option, json_option, need_index
-from dovetail.cli.output import note, print_json, print_table
+from dovetail.cli.output import echo, note, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.union.append import UnionResult
@@ -94,7 +94,7 @@ def _find(
         command = ["dovetail", "union", mine, hits[0].table, "--index", str(index), "-o", "appended.parquet"]
         note(f"Try:  {shlex.join(command)}")
     else:
-        click.echo(hits.sentence)
+        echo(hits.sentence)
     return 0 if hits else 1
 
 
@@ -105,18 +105,18 @@ def _explain(hits: UnionHits, rank: int, as_json: bool) -> None:
     if as_json:
         print_json({**hit.to_dict(), "explanation": hit.explain()})
     else:
-        click.echo(hit.explain())
+        echo(hit.explain())
 
 
 def _say(appended: UnionResult, output: Path | None) -> None:
-    click.echo(appended.sentence)
+    echo(appended.sentence)
     for part in appended.report["appended"]:
         pairs = ", ".join(f"{pair['mine']} = {pair['theirs']}" for pair in part["columns"])
-        click.echo(f"{part['table']}: {part['rows']:,} rows; {pairs}")
+        echo(f"{part['table']}: {part['rows']:,} rows; {pairs}")
         for words, names in (("no counterpart of", part["only_mine"]), ("besides", part["only_theirs"])):
             if names:
-                click.echo(f"  {words}: {', '.join(names)}")
+                echo(f"  {words}: {', '.join(names)}")
     if output:
-        click.echo(f"Written: {output}")
+        echo(f"Written: {output}")
     else:
         print_table(*appended.shown())

@@ -14,6 +14,7 @@ import click
 from dovetail import __version__
 from dovetail.cli.interrupt import INTERRUPTED, reason_to_stop
 from dovetail.cli.memory import memory_option
+from dovetail.cli.output import echo
 from dovetail.errors import DovetailError
 
 BAD_INPUT = 2
@@ -84,7 +85,7 @@ def cli(own_process: bool) -> None:
     if sys.stderr.isatty():
         from dovetail._compile import on_first_compilation
 
-        on_first_compilation(lambda: click.echo("Compiling for this machine: the first run takes longer.", err=True))
+        on_first_compilation(lambda: echo("Compiling for this machine: the first run takes longer.", err=True))
 
 
 class _NoPandas:
@@ -112,7 +113,7 @@ def _keep_pandas_out() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command, by default that of this process, and return its exit code."""
-    warnings.showwarning = lambda message, *_: click.echo(f"Note: {message}", err=True)
+    warnings.showwarning = lambda message, *_: echo(f"Note: {message}", err=True)
     logging.getLogger().addHandler(logging.NullHandler())  # an interrupt makes Spark's libraries log tracebacks
     try:
         return cli.main(arguments, prog_name="dovetail", standalone_mode=False, obj=arguments is None) or 0
@@ -122,23 +123,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except DovetailError as error:
-        click.echo(str(error), err=True)
+        echo(str(error), err=True)
         return BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         reason, code = reason_to_stop() or ("\nStopped.", INTERRUPTED)
-        click.echo(f"{reason} What was committed stays; run the same command again to go on.", err=True)
+        echo(f"{reason} What was committed stays; run the same command again to go on.", err=True)
         return code
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
         if isinstance(error, OSError) and error.filename is not None:
-            click.echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
+            echo(f"Cannot use {os.fsdecode(error.filename)}: {error.strerror}.", err=True)
             return BAD_INPUT
         damage = _damage()
         if damage is None:
             raise
-        click.echo(damage, err=True)
+        echo(damage, err=True)
         return BAD_INPUT
 
 
@@ -155,5 +156,5 @@ def _show_usage_error(error: click.UsageError) -> int:
     if error.ctx is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
     else:
-        click.echo(f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`.", err=True)
+        echo(f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`.", err=True)
     return error.exit_code

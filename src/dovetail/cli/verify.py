@@ -6,7 +6,7 @@ import click
 
 from dovetail.api.lake import verify
 from dovetail.cli.options import arguments, index_option, json_option, split_index
-from dovetail.cli.output import count, print_json, size
+from dovetail.cli.output import count, echo, print_json, size
 
 
 @click.command("verify", short_help="Check every checksum and every cross-reference.")
@@ -25,12 +25,12 @@ def verify_command(arguments: tuple[str, ...], index: str | None, as_json: bool)
     if as_json:
         print_json({**vars(found), "problems": list(found.problems), "whole": not found.problems})
     elif found.problems:
-        click.echo(f"{index} is damaged: {count(len(found.problems), 'problem')}.")
+        echo(f"{index} is damaged: {count(len(found.problems), 'problem')}.")
         for problem in found.problems:
-            click.echo(f"  {problem}")
-        click.echo("The lake itself is not touched: build the index again into a new folder with `dovetail index`.")
+            echo(f"  {problem}")
+        echo("The lake itself is not touched: build the index again into a new folder with `dovetail index`.")
     else:
-        click.echo(
+        echo(
             f"{index} is whole: generation {found.generation}, {count(found.segments, 'segment')}, "
             f"{count(found.tables, 'file')}, {size(found.bytes)} checked."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import lzma
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from dovetail.errors import InputError, UnreadableTable
+from dovetail.lake.avro_blocks import GuardedFile, require_bytes
 from dovetail.lake.formats import refuse_empty
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.object_path import TablePath
@@ -30,7 +32,10 @@ _LOGICAL_TYPES = {
     "timestamp-millis": pa.timestamp("ms", "UTC"), "timestamp-micros": pa.timestamp("us", "UTC"),
     "local-timestamp-millis": pa.timestamp("ms"), "local-timestamp-micros": pa.timestamp("us"),
 }  # fmt: skip
-_DAMAGE = ValueError, EOFError, KeyError, IndexError, TypeError, struct.error, zlib.error
+_DAMAGE = (
+    ValueError, EOFError, LookupError, TypeError, ArithmeticError, AssertionError, struct.error,
+    zlib.error, lzma.LZMAError,
+)  # fmt: skip
 """What the decoder raises about bytes that are none of its schema's."""
 _DECIMAL, _WIDEST_DECIMAL = "decimal", 76  # digits of Arrow's
 
@@ -79,7 +84,9 @@ def _fields(schema: Any) -> list[_Field]:
     """The columns of a file of records."""
     if not _is_record(schema):
         raise UnreadableTable("not a table: Avro values that are not records")
-    return list(_leaves((), schema, dict(_named(schema)), ()))
+    named = dict(_named(schema))
+    require_bytes(schema, named)
+    return list(_leaves((), schema, named, ()))
 
 
 def _leaves(path: tuple[str, ...], schema: Any, named: Mapping[str, Any], around: tuple[str, ...]) -> Iterator[_Field]:
@@ -144,8 +151,10 @@ def _opened(path: TablePath) -> Iterator[tuple[Iterator[Any], list[_Field]]]:
     except ModuleNotFoundError as error:
         raise InputError("Avro files need the package fastavro. Run `pip install 'dovetail[files]'`.") from error
     with path.open("rb") as file:
+        guarded = GuardedFile(file)
         with broken("Avro file", *_DAMAGE, SchemaParseException):
-            blocks = fastavro.block_reader(file)
+            blocks = fastavro.block_reader(guarded)
+            guarded.codec = blocks.codec
             fields = _fields(blocks.writer_schema)
         yield _records(blocks), fields
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -152,8 +152,15 @@ def parquet_batches(reader: Any, part: Part) -> Iterator[Any]:
 def arrow_batches(reader: Any, part: Part) -> Iterator[Any]:
     if isinstance(reader, pa.ipc.RecordBatchFileReader):
         last = reader.num_record_batches if part.stop is None else part.stop
-        return (reader.get_batch(index) for index in range(part.start, last))
-    return iter(reader.to_batches() if isinstance(reader, pa.Table) else reader)
+        return _valid(reader.get_batch(index) for index in range(part.start, last))
+    return _valid(reader.to_batches() if isinstance(reader, pa.Table) else reader)
+
+
+def _valid(batches: Iterable[Any]) -> Iterator[Any]:
+    """An Arrow file is memory as it is: offsets that lie point anywhere, and Arrow does not look unless it is told."""
+    for batch in batches:
+        batch.validate(full=True)
+        yield batch
 
 
 def orc_batches(reader: Any, part: Part) -> Iterator[Any]:

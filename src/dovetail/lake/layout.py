@@ -129,13 +129,17 @@ def distinct_names(cells: Iterable[str | None]) -> tuple[str, ...]:
     wanted = [(cell or "").strip().strip("\ufeff\x00") for cell in cells]
     own = set(wanted)
     taken: set[str] = set()
+    counts: dict[str, int] = {}  # where to go on, or many columns of one name would take the square of their number
     names = []
     for position, name in enumerate(wanted, start=1):
         base = name or f"column_{position}"
-        candidate, count = base, 1
+        candidate, count = base, counts.get(base, 1)
+        if count > 1:
+            candidate = f"{base}_{count}"
         while candidate in taken or (candidate != name and candidate in own):
             count += 1
             candidate = f"{base}_{count}"
+        counts[base] = count
         taken.add(candidate)
         names.append(candidate)
     return tuple(names)

@@ -98,6 +98,8 @@ def members_of(path: TablePath) -> list[Member]:
     found = container.members(path)
     if not found:
         raise UnreadableTable("no tables in it")
+    for member in found:
+        member.name.encode()  # raises for half a character, which cannot be kept
     return found
 
 

@@ -6,21 +6,27 @@ what may pass becomes `TemporarilyUnreadable`, and any other exception is a bug 
 
 from __future__ import annotations
 
+import bz2
 import csv
 import errno
 import gzip
+import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
 from dovetail.lake.object_path import TablePath
+from dovetail.lake.unpacking import Unpacked
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_MAGIC = {GZIP_MAGIC: "gz", ZSTD_MAGIC: "zst", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
+_TABLE_COMPRESSIONS = ("gz", "zst")
+"""Of text. The others are of archives alone."""
 LASTING = frozenset({errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR, errno.EOVERFLOW})
 """What the operating system says of the path itself. Whatever else it says (EIO, EMFILE, ESTALE …) may pass."""
 ARROW_CONTENT = (
@@ -44,6 +50,8 @@ def reasons() -> Iterator[None]:
         if error.errno in LASTING:
             raise UnreadableTable(f"cannot be read: {error.strerror}") from error
         raise TemporarilyUnreadable(f"cannot be read now: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise UnreadableTable("broken content: nested too deep") from error
     except (UnicodeError, csv.Error, *ARROW_CONTENT) as error:
         raise UnreadableTable(f"broken content: {first_line(error)}") from error
 
@@ -69,24 +77,29 @@ def first_line(error: Exception) -> str:
 def open_bytes(path: TablePath, compression: str) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed. Only an uncompressed stream can seek."""
     with path.open("rb") as file:
-        if compression == "gz":
-            with broken("gzip stream", zlib.error, EOFError):
-                yield cast(BinaryIO, gzip.GzipFile(fileobj=file))
-        elif compression == "zst":
-            # Arrow's decompressor, unlike zstandard's stream reader, tells a stream that is cut off from one that ends.
-            with broken("zstd stream"):
-                yield cast(BinaryIO, pa.CompressedInputStream(file, "zstd"))
-        else:
+        if not compression:
             yield file
+            return
+        what, opened = _DECOMPRESSORS[compression]
+        with broken(f"{what} stream", zlib.error, lzma.LZMAError, EOFError):
+            yield cast(BinaryIO, Unpacked(opened(file), path.stat().st_size))
 
 
-def compression_of(path: TablePath) -> str:
+# Arrow's decompressor, unlike zstandard's stream reader, tells a stream that is cut off from one that ends.
+_DECOMPRESSORS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "gz": ("gzip", lambda file: gzip.GzipFile(fileobj=file)),
+    "zst": ("zstd", lambda file: pa.CompressedInputStream(file, "zstd")),
+    "bz2": ("bzip2", bz2.BZ2File),
+    "xz": ("xz", lzma.LZMAFile),
+}
+
+
+def compression_of(path: TablePath, known: Container[str] = _TABLE_COMPRESSIONS) -> str:
     """The compression that the first bytes show: a `.csv` that is a gzip stream inside is not rare."""
     with open_bytes(path, "") as file:
-        magic = file.read(4)
-    if magic.startswith(GZIP_MAGIC):
-        return "gz"
-    return "zst" if magic == ZSTD_MAGIC else ""
+        head = file.read(max(map(len, _MAGIC)))
+    found = (name for magic, name in _MAGIC.items() if head.startswith(magic) and name in known)
+    return next(found, "")
 
 
 def read_fully(file: BinaryIO, size: int) -> bytes:

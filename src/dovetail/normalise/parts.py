@@ -102,7 +102,7 @@ def _listed(cell: str) -> list[str] | None:
     """The values of a JSON list as text; None where it is no list, or one of more than plain values."""
     try:
         found = json.loads(cell)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, list) or any(isinstance(each, list | dict) for each in found):
         return None

@@ -123,7 +123,7 @@ class Rest:
         """Two tables joined: how, how well, and the first rows. The result is a table under the name in `table`."""
         options = {
             "on": on, "how": how, "by": by, "prefer": prefer, "min_similarity": min_similarity,
-            "one_to_one": one_to_one, "indicator": indicator, "program": _document(program),
+            "one_to_one": one_to_one, "indicator": indicator, "program": program_document(program),
         }  # fmt: skip
         found: Answer = await self._ask(request, "join", table=table, other=other, rows=rows, **options)
         return found
@@ -279,12 +279,13 @@ def _pair(values: list[str] | None) -> tuple[str, str] | None:
     return None if values is None else (values[0], values[1])
 
 
-def _document(program: str | None) -> Any:
+def program_document(program: str | None) -> Any:
+    """A transformation as a client writes it in an address."""
     if program is None:
         return None
     try:
         document = json.loads(program)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError("`program` is not JSON.") from None
     if not isinstance(document, dict):
         raise InputError("`program` is not a transformation: it holds no JSON object.")

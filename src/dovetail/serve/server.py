@@ -32,6 +32,7 @@ _log = logging.getLogger("dovetail.serve")
 _WARMING = 600.0  # seconds, generously: kernels compile in the first run after an installation
 _ADDRESS = 2_000_000  # bytes of an address with its headers, generously: 100,000 characters may be a million
 _GRACE = 2  # seconds for answers that are under way when the server ends
+_CONNECTIONS = 1_000  # at the same time; arbitrary, below what a process may open by default (1,024)
 _LEFT = 499  # as nginx says it; nobody reads it
 
 
@@ -117,6 +118,8 @@ def listen(server: Server, host: str, port: int, tell: Callable[[str], None]) ->
     """Answer until the process is told to end. `tell` gets the address once there is one."""
     import uvicorn
 
+    from dovetail.serve.connections import PatientProtocol
+
     try:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
@@ -124,8 +127,8 @@ def listen(server: Server, host: str, port: int, tell: Callable[[str], None]) ->
     name = f"[{host}]" if ":" in host else host
     # Of uvicorn's two parsers, h11 is the one that takes long addresses, as those of a shared query are.
     config = uvicorn.Config(
-        server.app, http="h11", h11_max_incomplete_event_size=_ADDRESS, log_level="warning",
-        timeout_graceful_shutdown=_GRACE,
+        server.app, http=PatientProtocol, h11_max_incomplete_event_size=_ADDRESS, log_level="warning",
+        timeout_graceful_shutdown=_GRACE, limit_concurrency=_CONNECTIONS,
     )  # fmt: skip
 
     class Told(uvicorn.Server):

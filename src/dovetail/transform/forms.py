@@ -27,6 +27,7 @@ DATE_PARTS = {
 _WORD = r"[^ \-_.,;:/()&'\"]+"
 _TIME = r"[ T][0-9]{1,2}:[0-9]{2}(:[0-9]{2})?$"
 _YEAR, _DAY, _NAME = "[1-9][0-9]{3}", "[0-9]{1,2}", "[A-Za-z]{3,9}"
+_MOST_WRITTEN = 100  # digits; arbitrary, identifiers with zeros in front are shorter
 _MOST_DIGITS = 15  # before and after the point: what a float holds; longer numbers are identifiers
 
 
@@ -143,9 +144,21 @@ class Number:
     decimal_comma: bool = False  # the text is written as 1.234,5
     kind: ClassVar[str] = "number"
 
+    def __post_init__(self) -> None:
+        """Programs are read from files and addresses: nothing may be written that has any length."""
+        numbers = (self.factor, self.offset)
+        if not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
+            raise InputError("The factor and the offset of a number must be numbers.")
+        digits = (self.decimals, self.significant, self.width)
+        if not all(isinstance(each, int) and 0 <= each <= _MOST_WRITTEN for each in digits):
+            raise InputError(f"A number is written with 0 to {_MOST_WRITTEN} digits.")
+        if not isinstance(self.units, str):
+            raise InputError("The units of a number must be text.")
+
     def apply(self, text: str) -> str | None:
         read = read_number(text, self.decimal_comma)
-        return None if read is None else self.write(read * self.factor + self.offset)
+        made = None if read is None else read * self.factor + self.offset
+        return self.write(made) if made is not None and math.isfinite(made) else None
 
     def write(self, number: float) -> str:
         if self.significant and number:

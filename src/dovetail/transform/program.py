@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from dovetail.transform.forms import Form, form_json, form_of
 
 _LOOKED_AT = 1_000  # values of a column, for whether a program cuts its numbers; arbitrary
+T = TypeVar("T")
 Normalise = Callable[[pa.Array], pa.Array]
 
 
@@ -131,7 +132,10 @@ class Program:
 
     @staticmethod
     def from_json(steps: Sequence[Mapping[str, Any]]) -> Program:
-        return Program(tuple(_step_of(step) for step in steps))
+        program = Program(tuple(_step_of(step) for step in steps))
+        if not program.columns:
+            raise ValueError("a program reads no column")
+        return program
 
 
 _ORDINALS = ("first", "second", "third")
@@ -185,11 +189,27 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 
 def _step_of(step: Mapping[str, Any]) -> Step:
+    """A step as it was written; TypeError or ValueError for what no program has."""
     if "constant" in step:
-        return Constant(step["constant"])
-    splits = tuple(Split(split["separator"], split["first"], split["last"]) for split in step["splits"])
+        return Constant(_of_type(step["constant"], str))
+    splits = tuple(_split_of(split) for split in step["splits"])
+    if step["case"] not in CASES:
+        raise ValueError(f"there is no case {step['case']!r}")
+    stop = step["stop"] if step["stop"] is None else _of_type(step["stop"], int)
     form = form_of(step["form"]) if "form" in step else None
-    return Extract(step["column"], splits, step["start"], step["stop"], step["case"], form)
+    return Extract(_of_type(step["column"], str), splits, _of_type(step["start"], int), stop, step["case"], form)
+
+
+def _split_of(split: Mapping[str, Any]) -> Split:
+    if not _of_type(split["separator"], str):
+        raise ValueError("a separator is empty")
+    return Split(split["separator"], _of_type(split["first"], int), _of_type(split["last"], int))
+
+
+def _of_type(value: Any, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
 
 
 def made_by(

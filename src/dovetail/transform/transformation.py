@@ -82,6 +82,8 @@ class Transformation:
                     f"This transformation has version {document['version']}; this Dovetail reads versions {known}."
                 )
             programs = tuple(Program.from_json(steps) for steps in document["programs"])
+            if not programs:
+                raise ValueError("it has no program")
             key = Program.from_json(document["key"]) if document["key"] else None
             return cls(programs, bool(document["reversed"]), str(document["target"]), key)
         except KeyError as error:
@@ -101,7 +103,7 @@ class Transformation:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{path} is not a JSON file.") from None
         if not isinstance(document, dict):
             raise InputError(f"{path} is not a transformation: it holds no JSON object.")

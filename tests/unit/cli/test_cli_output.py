@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 from dovetail._text import one_line
 from dovetail.cli import output
+from dovetail.cli.output import echo, print_json
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,14 @@ def test_wide_characters_keep_columns_in_line(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     output.print_table(("name", "n"), [("日本", 1), ("ab", 2)], numbers=("n",))
     assert click.unstyle(capsys.readouterr().out).splitlines() == ["name  n", "日本  1", "ab    2"]
+
+
+def test_names_from_files_cannot_move_the_cursor(capsys):
+    name = "a\x1b[2J\x9b31m\u202e\r.csv"
+    echo(f"  skipped {name}: empty file")
+    echo("two\nlines", err=True)
+    print_json({"table": name})
+    out, err = capsys.readouterr()
+    assert not set(out) & set("\x1b\x9b\r") and "\u202e" not in out.splitlines()[0]
+    assert json.loads(out.partition("\n")[2]) == {"table": name}
+    assert err == "two\nlines\n"

@@ -179,5 +179,5 @@ def test_a_directory_that_points_elsewhere_is_refused(tmp_path, change):
     with_directory(path, {})
     assert Pack(path, "things", 3).is_whole(), "the forgery itself is sound"
     with_directory(path, change)
-    with pytest.raises(IndexDamaged, match="a lies outside the file"):
+    with pytest.raises(IndexDamaged, match=r"a (lies outside the file|is of no known type)"):
         Pack(path, "things", 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import tarfile
 import zipfile
 import zlib
@@ -10,16 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-import pyarrow as pa
-
 from dovetail.errors import UnreadableTable
 from dovetail.lake.containers.container import Member, gone
 from dovetail.lake.formats import format_of, split_suffix
 from dovetail.lake.object_path import TablePath
-from dovetail.lake.streams import broken
+from dovetail.lake.streams import broken, compression_of, open_bytes
+from dovetail.lake.unpacking import refuse_bomb
 
 LARGEST_MEMBER = 1 << 36
-"""Of a file in an archive, unpacked: 64 GB. More is taken for an archive that is made to fill disks."""
+"""Of a file in an archive, unpacked: 64 GB, whatever it was packed to. It is written to the disk of scratch files."""
+_COMPRESSIONS = ("gz", "zst", "bz2", "xz")
+"""Of tar archives."""
 
 
 class ZipArchive:
@@ -29,7 +31,9 @@ class ZipArchive:
 
     def members(self, path: TablePath) -> list[Member]:
         with _opened_zip(path) as archive:
-            return [Member(info.filename, info.file_size) for info in archive.infolist() if _is_table(info.filename)]
+            tables = [info for info in archive.infolist() if _is_table(info.filename)]
+        refuse_bomb(sum(info.file_size for info in tables), path.stat().st_size)  # members may share their bytes
+        return [Member(info.filename, info.file_size) for info in tables]
 
     def extract(self, path: TablePath, name: str, folder: Path) -> Path:
         with _opened_zip(path) as archive:
@@ -39,6 +43,7 @@ class ZipArchive:
                 raise gone(name) from None
             if info.flag_bits & 1:
                 raise UnreadableTable("encrypted in its archive")
+            refuse_bomb(info.file_size, info.compress_size)  # no more than it says is unpacked
             with archive.open(info) as file:
                 return _written(file, name, folder)
 
@@ -82,21 +87,17 @@ def _written(file: IO[bytes], name: str, folder: Path) -> Path:
 
 @contextmanager
 def _opened_zip(path: TablePath) -> Iterator[zipfile.ZipFile]:
-    damage = zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError
+    damage = zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, UnicodeError, ValueError
     with path.open("rb") as file, broken("ZIP archive", *damage), zipfile.ZipFile(file) as archive:
         yield archive
 
 
 @contextmanager
 def _opened_tar(path: Path) -> Iterator[tarfile.TarFile]:
-    with broken("tar archive", tarfile.TarError, zlib.error, EOFError):
-        if path.suffix.lower() == ".zst":
-            with (
-                path.open("rb") as raw,
-                pa.CompressedInputStream(raw, "zstd") as file,
-                tarfile.open(fileobj=file, mode="r|") as archive,
-            ):
-                yield archive
-        else:
-            with tarfile.open(path, "r|*") as archive:
-                yield archive
+    compression = compression_of(path, known=_COMPRESSIONS)
+    with (
+        broken("tar archive", tarfile.TarError, EOFError, ValueError),
+        open_bytes(path, compression) as file,
+        tarfile.open(fileobj=file, mode="r|", errors="replace") as archive,
+    ):
+        yield archive

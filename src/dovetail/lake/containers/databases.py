@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dovetail.errors import TemporarilyUnreadable, UnreadableTable
+from dovetail.lake.blocks import LARGEST_RECORD
 from dovetail.lake.containers.container import Member, gone, write_arrow
 from dovetail.lake.containers.database_keys import duckdb_keys, duckdb_name, quoted, sqlite_keys
 from dovetail.lake.containers.registry import log_of
 from dovetail.lake.layout import distinct_names
 from dovetail.lake.streams import broken, first_line
+from dovetail.lake.unpacking import refuse_bomb
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ROWS_AT_ONCE = 1 << 14
+_BYTES_AT_ONCE = 1 << 25  # of SQLite's rows, about; arbitrary, as for columnar files
+_STEPS, _STEPS_PER_BYTE = 1 << 34, 1 << 10
+"""Instructions of SQLite's machine that a table may take, some minutes, and more in large files: a view can be made to
+count forever."""
+_STEPS_AT_ONCE = 1 << 20
 _HEADER_BYTES, _LARGEST_PAGE = 100, 1 << 16  # of SQLite, which writes a page of this size as 1
 
 
@@ -50,7 +57,7 @@ class SqliteFile:
             names = distinct_names(column[0] for column in rows.description)
             metadata = sqlite_keys(connection, name).to_metadata()
             schema = pa.schema([(column, pa.string()) for column in names], metadata)
-            return write_arrow(schema, _text_batches(rows, schema), folder / "member.arrow")
+            return write_arrow(schema, _text_batches(rows, schema, path.stat().st_size), folder / "member.arrow")
 
 
 class DuckdbFile:
@@ -109,19 +116,47 @@ def _opened_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_RECORD)
+            connection.execute("PRAGMA trusted_schema = off")  # views call no functions that act
+            _bound_steps(connection, path.stat().st_size)
             yield connection
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "unable to open" in str(error):
             raise TemporarilyUnreadable(f"cannot be read now: {first_line(error)}") from error
+        if "interrupted" in str(error):
+            raise UnreadableTable("a view that takes too long") from error
         raise UnreadableTable(f"broken SQLite database: {first_line(error)}") from error
     except sqlite3.DatabaseError as error:
         raise UnreadableTable(f"broken SQLite database: {first_line(error)}") from error
 
 
-def _text_batches(rows: sqlite3.Cursor, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    while found := rows.fetchmany(_ROWS_AT_ONCE):
+def _bound_steps(connection: sqlite3.Connection, size: int) -> None:
+    left = iter(range((_STEPS + _STEPS_PER_BYTE * size) // _STEPS_AT_ONCE))
+    connection.set_progress_handler(lambda: next(left, None) is None, _STEPS_AT_ONCE)
+
+
+def _rows_at_once(rows: sqlite3.Cursor) -> Iterator[list[Any]]:
+    """Rows of a bounded number and size: a cell may be large, and stored once for all of them."""
+    held: list[Any] = []
+    size = 0
+    for row in rows:
+        held.append(row)
+        size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        if len(held) == _ROWS_AT_ONCE or size > _BYTES_AT_ONCE:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _text_batches(rows: sqlite3.Cursor, schema: pa.Schema, packed: int) -> Iterator[pa.RecordBatch]:
+    written = 0
+    for found in _rows_at_once(rows):
         columns = [pa.array(list(map(_text, column)), pa.string()) for column in zip(*found, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        written += batch.nbytes
+        refuse_bomb(written, packed)
+        yield batch
 
 
 def _text(value: Any) -> str | None:

@@ -11,6 +11,7 @@ from dovetail.lake.encoding import STRAYS, encoding_of
 
 LARGEST_PAGE = 1 << 28  # bytes. A page is held in memory
 _MOST_SPANNED = 1_000  # cells; HTML's own limit for colspan
+_MOST_CELLS = 1 << 24  # of a table, with those that are spanned or filled up: about a gigabyte
 _HEAD = 1 << 16
 
 Rows = list[list[str]]
@@ -50,6 +51,7 @@ class _Table:
         self._cell: list[str] | None = None
         self._spans = 1, 1
         self.inner = False
+        self._cells = 0
 
     def start_row(self) -> None:
         self.end_cell()
@@ -70,6 +72,8 @@ class _Table:
             return
         text, row, number = " ".join("".join(self._cell).split()), self.rows[-1], len(self.rows) - 1
         self._cell = None
+        self._cells += self._spans[0] * self._spans[1]
+        _refuse_many(self._cells)
         self.fill()
         for below in range(1, self._spans[1]):
             self._spanned |= {(number + below, len(row) + beside): text for beside in range(self._spans[0])}
@@ -87,6 +91,7 @@ class _Table:
             self.fill()
         rows = [row for row in self.rows if any(row)]
         width = max(map(len, rows), default=0)
+        _refuse_many(width * len(rows))
         return [row + [""] * (width - len(row)) for row in rows]
 
 
@@ -101,8 +106,8 @@ class _Parser(HTMLParser):
         if tag in ("script", "style"):
             self._hidden += 1
         elif tag == "table":
-            for outer in self._open:
-                outer.inner = True
+            if self._open:
+                self._open[-1].inner = True
             self._open.append(_Table())
         elif self._open and tag == "tr":
             self._open[-1].start_row()
@@ -127,6 +132,11 @@ class _Parser(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open and not self._hidden:
             self._open[-1].text(data)
+
+
+def _refuse_many(cells: int) -> None:
+    if cells > _MOST_CELLS:
+        raise UnreadableTable(f"a table of HTML of more than {_MOST_CELLS:,} cells")
 
 
 def _span(given: str | None) -> int:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import re
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from dovetail.errors import InputError, UnreadableTable
 from dovetail.lake.containers.container import Member, gone, write_csv
@@ -16,7 +19,12 @@ from dovetail.lake.streams import broken
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
 
-LARGEST_WORKBOOK = 1 << 29  # bytes. A sheet is held in memory
+LARGEST_WORKBOOK = 1 << 30  # bytes, unpacked. A sheet is held in memory
+MOST_CELLS = 1 << 24
+"""Of a sheet from its first corner to its last cell, which are all held in memory, some 100 bytes each. A cell at the
+far corner of an empty sheet would make 17 billion of them."""
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
+_CHUNK, _OVERLAP = 1 << 24, 64
 _WHOLE = 1e15  # floats up to it hold every whole number
 
 
@@ -74,6 +82,44 @@ def _opened(path: Path) -> Iterator[CalamineWorkbook]:
         ) from None
 
     if path.stat().st_size > LARGEST_WORKBOOK:
-        raise UnreadableTable(f"spreadsheet of more than {LARGEST_WORKBOOK >> 20} MB")
+        raise _too_large()
+    if zipfile.is_zipfile(path):
+        _check_contents(path)
     with broken("spreadsheet", CalamineError), CalamineWorkbook.from_path(str(path)) as book:
         yield book
+
+
+def _check_contents(path: Path) -> None:
+    """Raises for what would not fit into memory, before it is read into it."""
+    damage = zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError
+    with broken("spreadsheet", *damage), zipfile.ZipFile(path) as archive:
+        if sum(info.file_size for info in archive.infolist()) > LARGEST_WORKBOOK:
+            raise _too_large()
+        for info in archive.infolist():
+            if "worksheets/" in info.filename.lower() and info.filename.lower().endswith(".xml"):
+                with archive.open(info) as sheet:
+                    _check_places(sheet)
+
+
+def _check_places(sheet: IO[bytes]) -> None:
+    """Raises for a sheet of Excel whose cells are far apart."""
+    rows = columns = 0
+    rest = b""
+    while chunk := sheet.read(_CHUNK):
+        found = set(_PLACE.findall(rest + chunk))
+        columns = max([columns, *(_column(letters) for letters in {letters for letters, _ in found})])
+        rows = max([rows, *(int(digits) for digits in {digits for _, digits in found})])
+        if rows * columns > MOST_CELLS:
+            raise UnreadableTable(f"a sheet of {rows:,} rows and {columns:,} columns; {MOST_CELLS:,} cells can be read")
+        rest = chunk[-_OVERLAP:]
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - 64
+    return number
+
+
+def _too_large() -> UnreadableTable:
+    return UnreadableTable(f"spreadsheet of more than {LARGEST_WORKBOOK >> 20} MB, unpacked")

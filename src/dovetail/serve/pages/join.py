@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -16,6 +15,7 @@ from dovetail.join.request import KINDS, METHODS
 from dovetail.serve.pages import parts
 from dovetail.serve.pages.frame import Desk, filled, frame, loading, shown_in
 from dovetail.serve.pages.program import ProgramEditor
+from dovetail.serve.rest import program_document
 
 _ANY = ""
 _METHOD_WORDS = {_ANY: "what the values suggest", "equal": "equal values", "parts": "parts of cells",
@@ -115,7 +115,7 @@ class _Counted:
     @property
     def _options(self) -> dict[str, Any]:
         given = {name: value or None for name, value in self._asked.items()}
-        program = json.loads(self._asked["program"]) if self._asked["program"] else None
+        program = program_document(self._asked["program"] or None)
         return {"table": self._table, "other": self._other, **given, "program": program}
 
     def _report(self, report: dict[str, Any]) -> None:
