@@ -141,4 +141,5 @@ BENCHMARKS = (
     ),
     Benchmark("serving", "serving", "serving/run.py --index {index} --seconds 30", 4),
     Benchmark("soak", "serving", "soak/run.py", 32),
+    Benchmark("faults", "faults", "faults/run.py --rounds 500 --seed 1", 15, "faults/run.py --rounds 40 --seed 1"),
 )
