@@ -29,7 +29,7 @@ def broken(results: Path, *options: str) -> list[dict[str, object]]:
 def test_two_dozen_rounds(tmp_path):
     """Without servers, which take longer."""
     results = tmp_path / "results.jsonl"
-    assert broken(results, "--rounds", "26", "--without", "serve") == []
+    assert broken(results, "--rounds", "18", "--without", "serve") == []
     assert len(results.read_text().splitlines()) >= 20
 
 
