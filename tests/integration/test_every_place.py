@@ -14,8 +14,8 @@ from obstore.store import S3Store
 
 import dovetail
 from support.buckets import s3_server
-from support.command import dovetail as command
 from support.postgres import postgres_server
+from support.processes import dovetail as command  # workers of a Java that runs already have the old environment
 
 
 @pytest.fixture
@@ -51,15 +51,15 @@ def test_as_it_is_written(places, tmp_path):
     _files(tmp_path)
     asked = ("index", *places, "lake/**/*.xlsx", "warehouse.duckdb", "app.sqlite", "--to", "idx")
     answer = command(*asked)
-    assert answer.code == 0, answer.err
+    assert answer.returncode == 0, answer.stderr
     here = tmp_path.name
     assert {line.table for line in dovetail.open("idx").tables()} == {
         "cities.csv", "postgres//public.people", "lake//deep/book.xlsx::Sheet", f"{here}//warehouse.duckdb::sales",
         f"{here}//app.sqlite::users",
     }  # fmt: skip
-    assert "Nothing to read: 5 unchanged" in command(*asked).out
+    assert "Nothing to read: 5 unchanged" in command(*asked).stdout
     (tmp_path / "lake" / "deep" / "book.xlsx").unlink()
-    assert "1 file gone, 4 unchanged" in command(*asked).out
+    assert "1 file gone, 4 unchanged" in command(*asked).stdout
     kept = b"".join(path.read_bytes() for path in (tmp_path / "idx").rglob("*") if path.is_file())
     assert b"not-to-be-seen" not in kept
-    assert "not-to-be-seen" not in answer.out + answer.err
+    assert "not-to-be-seen" not in answer.stdout + answer.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import adbc_driver_postgresql.dbapi as driver
@@ -11,6 +12,7 @@ import dovetail
 from dovetail.errors import InputError
 from dovetail.pipeline.spark_jdbc import PASSWORD_VARIABLE, USER_VARIABLE
 from support.postgres import postgres_server
+from support.processes import dovetail as command  # a Java that runs already takes no more jars
 
 JAR = "/usr/share/java/postgresql.jar"
 TABLES = """
@@ -42,20 +44,22 @@ def address():
 def test_tables_of_a_database(address, tmp_path, monkeypatch):
     to = tmp_path / "idx"
     assert Path(JAR).exists()
-    report = dovetail.index(address, to, conf={"spark.jars": JAR})
+    asked = ("index", address, "--to", to, "--conf", f"spark.jars={JAR}")
+    first = command(*asked, "--json")
+    assert first.returncode == 0, first.stderr
     lake = dovetail.open(to)
     rows = {line.table: line.rows for line in lake.tables()}
     assert rows == {'Shop.the "customers': 300, "public.few": 5, "public.nothing": 0, "public.visits": 200}
     kinds = [(column.name, column.record.type.kind) for column in lake.table('Shop.the "customers').columns]
     assert kinds == [("id", "integer"), ("name", "text"), ("since", "date"), ("spent", "real")]
-    assert not report.skipped
-    again = dovetail.index(address, to, conf={"spark.jars": JAR}, tables=["public.*"])
-    assert (again.changed, again.removed) == (3, 1)
+    assert not json.loads(first.stdout)["skipped"]
+    again = json.loads(command(*asked, "--tables", "public.*", "--json").stdout)
+    assert (again["changed"], again["removed"]) == (3, 1)
     stored = b"".join(file.read_bytes() for file in to.rglob("*") if file.is_file())
     assert b"not-to-be-seen" not in stored
     monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")
-    with pytest.raises(InputError, match=r"cannot be listed: .*connect to the database"):
-        dovetail.index(address, tmp_path / "other", conf={"spark.jars": JAR})
+    wrong = command(*asked)
+    assert wrong.returncode == 2 and "cannot be listed" in wrong.stderr and "connect to the database" in wrong.stderr
 
 
 @pytest.mark.full
