@@ -26,14 +26,14 @@ def broken(results: Path, *options: str) -> list[dict[str, object]]:
     return [result for result in map(json.loads, results.read_text().splitlines()) if result["failures"]]
 
 
-def test_two_dozen_rounds(tmp_path):
+def test_some_rounds(tmp_path):
     """Without servers, which take longer."""
     results = tmp_path / "results.jsonl"
-    assert broken(results, "--rounds", "18", "--without", "serve") == []
-    assert len(results.read_text().splitlines()) >= 20
+    assert broken(results, "--rounds", "20", "--without", "serve") == []
+    assert len(results.read_text().splitlines()) >= 15
 
 
 @pytest.mark.full
 @pytest.mark.timeout(900)
-def test_two_hundred_rounds(tmp_path):
-    assert broken(tmp_path / "results.jsonl", "--rounds", "200", "--seed", "2") == []
+def test_many_rounds(tmp_path):
+    assert broken(tmp_path / "results.jsonl", "--rounds", "60", "--seed", "2") == []
