@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from run import TARGETS
+from fuzz import TARGETS
 
 CORPUS = Path(__file__).with_name("corpus")
 OFFLINE = [name for name in TARGETS if name != "requests"]  # that one starts a server
-MUTATIONS = 20  # of each seed; arbitrary. `run.py` is for more
+MUTATIONS = 20  # of each seed; arbitrary. `fuzz.py` is for more
 LARGEST_CORPUS = 200_000  # bytes
 
 

@@ -1,6 +1,6 @@
 """Fuzz by coverage, with atheris (`pip install atheris`).
 
-    python tests/fuzz/run.py [TARGET …] [--seconds 60] [--megabytes 2048]
+    python tests/fuzz/fuzz.py [TARGET …] [--seconds 60] [--megabytes 2048]
 
 Each target, all of them by default, runs in a process of its own for so long. What it finds new goes to a folder of
 scratch files; what makes it fail is printed and kept in `tests/fuzz/corpus/TARGET`, to be mended and replayed by
