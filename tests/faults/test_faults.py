@@ -96,8 +96,7 @@ def test_kill_9_of_the_driver_at_any_moment(lake, fresh, tmp_path):
         now = {line.table for line in Lake(to).tables()}
         assert committed <= now, "a committed table stays"
         committed = now
-        for table in committed:
-            assert contents_of(to)[table] == fresh[table]
+        assert contents_of(to) == {table: fresh[table] for table in committed}
     assert committed, "the kills came late enough to mean something"
 
     done = dovetail("index", lake, "--to", to, "--json")

@@ -345,6 +345,7 @@ def test_slices_are_gone_as_soon_as_they_are_committed(tmp_path, monkeypatch):
     assert seen == [([stages.STAGED], []), ([work.SLICES], [])]
 
 
+@pytest.mark.full
 def test_one_cell_of_100_megabytes(tmp_path):
     lake = tmp_path / "lake"
     lake.mkdir()

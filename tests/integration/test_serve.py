@@ -124,6 +124,7 @@ def test_bad_input(made, tmp_path):
     assert answer.code == 2 and answer.err.startswith("Cannot listen at 127.0.0.1, port")
 
 
+@pytest.mark.full
 def test_a_fuzzer_finds_nothing(made, tmp_path):
     """Schemathesis: whatever fits the description of REST, or does not, gets an answer that the description allows."""
     config = tmp_path / "schemathesis.toml"
