@@ -18,8 +18,8 @@ _DRIVER_AND_JAVA_MB = 700
 _WORKER_MB = 650  # with the settings below, about
 _LEAST_WORKER_MB = 500
 _JAVA_HEAP_MB = 512  # little more than the least with which Spark starts
-# What of a worker's memory is given to raw tables of a segment, to a slice and to sorting: so that a worker stayed below
-# its part on the tables above, and otherwise arbitrary.
+# What of a worker's memory is given to raw tables of a segment, to a slice and to sorting: so that a worker stayed
+# below its part on the tables above, and otherwise arbitrary.
 _SEGMENT_SHARE, _SLICE_SHARE, _SORTING_SHARE = 1 / 8, 1 / 16, 1 / 16
 
 
