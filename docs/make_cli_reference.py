@@ -25,7 +25,7 @@ environment variable `DOVETAIL_INDEX`, and, except for `search` and `join`, as i
 |---|---|
 | 0 | done |
 | 1 | nothing was found, or nothing joins; a file was skipped, with `index --strict`; `verify` found damage |
-| 2 | bad input, a damaged index or one of another version, another writer, a target not to be written, too little memory |
+| 2 | bad input, an index that is damaged or of another version, another writer, no way to write, too little memory |
 | 130 | interrupted with Ctrl-C; what was committed stays |
 
 The keys of `--json` are in [json.md](json.md), the settings of `index --set` in [settings.md](settings.md).
