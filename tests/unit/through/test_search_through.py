@@ -6,6 +6,7 @@ import pytest
 
 from dovetail.api.lake import Lake
 from dovetail.errors import InputError
+from dovetail.search.through import search as through_search
 from support.command import dovetail as command
 from support.pipeline import index, without_spark
 from unit.through.conftest import write
@@ -72,3 +73,12 @@ def test_the_printed_command_joins_it(folder, tmp_path):
     assert "prices.csv" in found.out
     assert "through makers.csv" in found.out
     assert "--on who=good --by through" in found.err
+
+
+def test_spellings_are_compared_only_where_equal_values_are_promising(folder, monkeypatch):
+    misspelled = [f"{maker} Ltd" if n % 4 == 0 else maker for n, maker in enumerate(MAKERS)]
+    (hit,) = Lake(folder / "idx").search({"who": misspelled}, by="through")
+    assert hit.overlap == 40  # three quarters of the makers are equal, which is promising
+    monkeypatch.setattr(through_search, "_WORTH_COMPARING", 1.1)
+    (hit,) = Lake(folder / "idx").search({"who": misspelled}, by="through")
+    assert hit.overlap == 30

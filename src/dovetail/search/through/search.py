@@ -29,13 +29,16 @@ from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.through.bridges import text_columns
 from dovetail.through.columns import is_of
 from dovetail.through.likelihood import LIKELY, how_likely
-from dovetail.through.lookup import Effort, map_columns, values_of
+from dovetail.through.lookup import Effort, Excluded, map_columns, values_of
 from dovetail.through.mapping import ValueMapping
 
 _CARRIERS = 20  # columns that hold most of my values; arbitrary, for time
 _REACHED = 10  # columns that hold most of what is beside them, for each; arbitrary, for time
 _JUDGED = 3  # candidates for each hit that is asked for; arbitrary, for time
 _LEAST = 3  # of my values, and of those beside them: fewer are found by chance
+_WORTH_COMPARING = LIKELY / 2
+"""How likely a join by equal values must be for similar spellings to be looked for: comparing texts takes most of the
+time, and makes few unlikely joins likely (docs/benchmarks/through.md)."""
 
 
 class _Candidate(NamedTuple):
@@ -132,7 +135,7 @@ def _hit(segments: Sequence[OpenSegment], table: InputTable, column: InputColumn
     segment, number = match.segment, int(match.segment.table_of[match.column])
     record = segment.catalog.column(match.column)
     theirs = lake_table(segment, number).column(record.column)
-    mapping = map_columns(segments, column, theirs, is_of(segments, table.id, match.table), Effort.SPELLED)
+    mapping = _mapping(segments, column, theirs, is_of(segments, table.id, match.table))
     if not mapping:
         return None
     left, right = mapping.places
@@ -162,6 +165,16 @@ def _hit(segments: Sequence[OpenSegment], table: InputTable, column: InputColumn
         brings=tuple(c.column for c in segment.catalog.columns_of(number) if c.column != record.column),
         mapping=mapping,
     )
+
+
+def _mapping(
+    segments: Sequence[OpenSegment], mine: InputColumn, theirs: InputColumn, excluded: Excluded
+) -> ValueMapping:
+    """What tables relate by equal values; if that is promising, by similar ones as well."""
+    by_equal = map_columns(segments, mine, theirs, excluded, Effort.EQUAL)
+    if how_likely(by_equal) < _WORTH_COMPARING:
+        return by_equal
+    return map_columns(segments, mine, theirs, excluded, Effort.SPELLED)
 
 
 def _cardinality(mapping: ValueMapping, mine: Array, theirs: Array) -> str:
