@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._storage.pack import Pack, PackWriter
+from dovetail._types import Array
 from dovetail.lake.declared import NO_KEYS, DeclaredKeys
 from dovetail.normalise import ColumnType
 
@@ -114,46 +116,68 @@ class CatalogWriter:
     """Collects the records of one segment; `distinct` comes last, from the sets that were built meanwhile."""
 
     def __init__(self) -> None:
-        self._tables: list[dict[str, Any]] = []
-        self._columns: list[dict[str, Any]] = []
+        self._tables = _Rows(_TABLES)
+        self._columns = _Rows(pa.schema([*_COLUMNS, *_EXAMPLES]))
         self._declared: dict[int, dict[str, Any]] = {}
+        self._totals = {"rows": 0, "bytes": 0}
+        self.widths: list[int] = []
+        """How many columns each table has."""
 
     @property
     def columns(self) -> int:
-        return len(self._columns)
-
-    @property
-    def widths(self) -> list[int]:
-        """How many columns each table has."""
-        return [row["columns"] for row in self._tables]
+        return self._columns.number
 
     def add_table(self, record: TableRecord, columns: list[ColumnRecord]) -> None:
-        row = {**vars(record), "first_column": len(self._columns), "columns": len(columns)}
+        number, first = self._tables.number, self._columns.number
         for column in columns:
-            values = {**vars(column), "table": len(self._tables), "kind": column.type.kind}
+            values = {**vars(column), "table": number, "kind": column.type.kind}
             values["type"] = _type_text(column.type)
             values["top"] = [{"value": value, "rows": rows} for value, rows in column.top]
-            self._columns.append(values)
+            self._columns.add(values)
         if record.declared:
-            self._declared[len(self._tables)] = record.declared.to_json()
-        self._tables.append(row)
+            self._declared[number] = record.declared.to_json()
+        self._tables.add({**vars(record), "first_column": first, "columns": len(columns)})
+        self._totals["rows"] += record.rows
+        self._totals["bytes"] += record.bytes
+        self.widths.append(len(columns))
 
-    def write(self, pack: PackWriter, distinct: Any) -> None:
-        for row, count in zip(self._columns, distinct, strict=True):
-            row["distinct"] = int(count)
-        pack.add("tables", _to_bytes(self._tables, _TABLES))
-        pack.add("columns", _to_bytes(self._columns, _COLUMNS))
-        pack.add("examples", _to_bytes(self._columns, _EXAMPLES, "zstd", _BATCH))
+    def write(self, pack: PackWriter, distinct: Sequence[int] | Array) -> None:
+        found = self._columns.table()
+        columns = found.select(_COLUMNS.names).combine_chunks()
+        place = _COLUMNS.get_field_index("distinct")
+        columns = columns.set_column(place, _COLUMNS.field(place), pa.array(distinct, pa.int64()))
+        pack.add("tables", _to_bytes(self._tables.table().combine_chunks()))
+        pack.add("columns", _to_bytes(columns))
+        pack.add("examples", _to_bytes(found.select(_EXAMPLES.names), "zstd", _BATCH))
         if self._declared:
             pack.add(_DECLARED, np.frombuffer(json.dumps(self._declared).encode(), np.uint8))
 
     def counts(self) -> dict[str, int]:
-        return {
-            "tables": len(self._tables),
-            "columns": len(self._columns),
-            "rows": sum(row["rows"] for row in self._tables),
-            "bytes": sum(row["bytes"] for row in self._tables),
-        }
+        return {"tables": self._tables.number, "columns": self._columns.number, **self._totals}
+
+
+class _Rows:
+    """Rows of one table, kept in Arrow's form but for the last few: as Python objects, a column takes kilobytes."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._full: list[pa.Table] = []  # of `_BATCH` rows each
+        self._last: list[dict[str, Any]] = []
+
+    @property
+    def number(self) -> int:
+        return len(self._full) * _BATCH + len(self._last)
+
+    def add(self, row: dict[str, Any]) -> None:
+        self._last.append(row)
+        if len(self._last) == _BATCH:
+            self._full.append(pa.Table.from_pylist(self._last, self._schema))
+            self._last = []
+
+    def table(self) -> pa.Table:
+        """All of them, in chunks of `_BATCH` rows."""
+        last = pa.Table.from_pylist(self._last, self._schema)
+        return pa.concat_tables([*self._full, last]).unify_dictionaries()
 
 
 class CatalogReader:
@@ -206,10 +230,10 @@ def _column_record(row: dict[str, Any]) -> ColumnRecord:
     return ColumnRecord(**row)
 
 
-def _to_bytes(rows: list[dict[str, Any]], schema: pa.Schema, compression: str = "lz4", batch: int | None = None) -> Any:
+def _to_bytes(table: pa.Table, compression: str = "lz4", batch: int | None = None) -> Any:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as file:
-        file.write_table(pa.Table.from_pylist(rows, schema), batch)
+    with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as file:
+        file.write_table(table, batch)
     return np.frombuffer(sink.getvalue(), np.uint8)
 
 

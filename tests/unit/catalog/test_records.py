@@ -57,3 +57,23 @@ def test_round_trip(tmp_path_factory, catalog):
         "rows": sum(table.rows for table, _ in catalog),
         "bytes": sum(table.bytes for table, _ in catalog),
     }
+
+
+def test_many_columns_are_kept_in_batches(tmp_path):
+    """Records are written in batches of 1,024; tables, columns and examples on both sides of a border are read."""
+    writer = CatalogWriter()
+    for number in range(1_000):
+        columns = [
+            ColumnRecord(f"c{number}-{place}", ColumnType("text"), 3, 0, 3, top=((str(number), place),), sample=("x",))
+            for place in range(3)
+        ]
+        writer.add_table(TableRecord(f"t{number}", "p", "f", 10, 3), columns)
+    assert writer.counts() == {"tables": 1_000, "columns": 3_000, "rows": 3_000, "bytes": 10_000}
+    with PackWriter(tmp_path / "catalog", NAME, VERSION, "") as pack:
+        writer.write(pack, range(3_000))
+    reader = CatalogReader(Pack(tmp_path / "catalog", NAME, VERSION))
+    assert [record.column for record in reader.columns_of(341)] == ["c341-0", "c341-1", "c341-2"]  # 1,023 to 1,025
+    assert [(record.distinct, record.top) for record in reader.columns_of(341)] == [
+        (1_023 + place, (("341", place),)) for place in range(3)
+    ]
+    assert reader.table(999).table == "t999"
