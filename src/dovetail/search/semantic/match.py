@@ -142,7 +142,8 @@ def _parts(order: Array, weights: Array, spare: int) -> list[Array]:
 
 def _kth(rows: Array, k: int | None) -> int:
     """The rows that the k-th best column has so far: the k-th best will have no fewer."""
-    return 0 if k is None or k > len(rows) else int(np.partition(rows, len(rows) - k)[len(rows) - k])
+    some = rows[rows > 0]  # of a million columns, few have any, and equal numbers are what np.partition is slow on
+    return 0 if k is None or k > len(some) else int(np.partition(some, len(some) - k)[len(some) - k])
 
 
 class _Count:
