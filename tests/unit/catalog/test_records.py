@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail.catalog.records import NAME, VERSION, CatalogReader, CatalogWriter, ColumnRecord, TableRecord
-from dovetail.normalise import decide, fold, gather
+from dovetail.normalise import ColumnType, decide, fold, gather
 
 texts = st.text(st.characters(codec="utf-8"), max_size=10)
 numbers = st.integers(0, 2**62)
