@@ -13,7 +13,7 @@ from dovetail.errors import InputError
 from dovetail.indexes.open_segment import find_table
 from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
 from dovetail.results import Rows
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.search.request import as_globs
 from dovetail.tables.column_names import Names, Pair, paired
 from dovetail.tables.input_table import lake_table, only_column, open_table

@@ -11,7 +11,8 @@ from dovetail.api.open_index import OpenIndex
 from dovetail.catalog.decisions import Decisions
 from dovetail.errors import InputError
 from dovetail.join.request import JoinRequest
-from dovetail.search.hits import Hit, Hits, Source
+from dovetail.search.hit import Hit, Source
+from dovetail.search.hits import Hits
 from dovetail.search.request import METHODS, SearchRequest, as_globs
 from dovetail.tables.input_table import open_table
 from dovetail.ways import AUTO

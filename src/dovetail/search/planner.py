@@ -20,7 +20,8 @@ from dovetail.search import engine
 from dovetail.search.copies import fold, groups_of_copies
 from dovetail.search.decided import QueryDecisions, ranked
 from dovetail.search.engine import Match
-from dovetail.search.hits import Hit, Hits
+from dovetail.search.hit import Hit
+from dovetail.search.hits import Hits
 from dovetail.search.keys.evidence import key_hit
 from dovetail.search.keys.query_key import query_key
 from dovetail.search.overlap.evidence import Evidence
