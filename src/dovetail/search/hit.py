@@ -210,10 +210,10 @@ class Hit:
         on = f"{', '.join(self.on)} → {', '.join(self.columns)}"
         covers = f"{self.overlap:,} of {self.query_size:,}"
         union = "rather a union" if self.rather == "union" else ""
-        told = "decided" if self.decided else "declared" if self.declared else union
+        status = "decided" if self.decided else "declared" if self.declared else union
         helps = "" if self.gain is None else f"explains {self.gain:.1%} more"
-        last = "; ".join(filter(None, (self.likes, helps, told, self.warning.split(":")[0])))
-        return (self.rank, self.table, on, covers, self.cardinality, brings, last)
+        remarks = "; ".join(filter(None, (self.likes, helps, status, self.warning.split(":")[0])))
+        return (self.rank, self.table, on, covers, self.cardinality, brings, remarks)
 
 
 def _quoted(name: str) -> str:
