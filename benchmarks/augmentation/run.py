@@ -38,7 +38,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import KFold
 
 import dovetail
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 
 _ROWS, _SAMPLE, _FOLDS, _JOINED, _ASKED = (100, 5_000), 1_000, 4, 3, 40
 _KEY_VALUES, _HOLDERS, _TARGET_VALUES, _NULLS = 50, 3, 20, 0.1

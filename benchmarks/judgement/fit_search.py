@@ -41,7 +41,7 @@ import dovetail
 from dovetail._model import Model
 from dovetail._types import Array
 from dovetail.evidence.features import TEXT
-from dovetail.search import planner
+from dovetail.search.overlap import search as column_search
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.features import FEATURES, Pairs
 from dovetail.search.ranking.lake import LakeColumns
@@ -50,7 +50,7 @@ from dovetail.tables.input_table import InputTable, open_table
 
 _LEFT_OUT = 3  # databases
 _SHORTLIST = 40  # tables whose pairs of columns are examples
-_POOR = planner.POOR
+_POOR = column_search.POOR
 _RIDGE = 3.0  # arbitrary: 0.3 to 30 differ by less than .01
 _STEPS = 25
 _WRONG_OF = 5  # one in so many wrong pairs is an example, and stands for the others
@@ -190,10 +190,10 @@ def left_out(lake: dovetail.Lake, asked: list[Question], examples: list[Example]
     """Every question is answered by the whole search, with a model that was fitted without its database."""
     answers = []
     paths = table_paths(lake)
-    planner.POOR = 0.0  # until the probabilities are scaled
+    column_search.POOR = 0.0  # until the probabilities are scaled
     for fold in folds(example.database for example in examples):
         model = fit(example for example in examples if example.database not in fold)
-        planner.load_model = lambda *_, model=model: model
+        column_search.load_model = lambda *_, model=model: model
         answers += [ask(lake, paths, question, outside) for question in asked if question.database in fold]
     return answers
 

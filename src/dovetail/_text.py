@@ -1,4 +1,4 @@
-"""Tables as lines of plain text: aligned for people, separated by tabs for programs."""
+"""Answers as plain text: tables as lines, aligned for people or separated by tabs for programs; lists of names."""
 
 from __future__ import annotations
 
@@ -92,3 +92,9 @@ def _shortened(text: str, width: int, keep_end: bool) -> str:
 def _aligned(text: str, width: int, right: bool) -> str:
     blank = " " * (width - cell_len(text))
     return blank + text if right else text + blank
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" (+{more})" if more > 0 else "")

@@ -71,7 +71,7 @@ def test_public_names(name):
     assert f"`dovetail.{name}" in page("docs/reference/python.md")
 
 
-@pytest.mark.parametrize("name", [n for n in vars(dovetail.Lake) if not n.startswith("_")])
+@pytest.mark.parametrize("name", [n for n in dir(dovetail.Lake) if not n.startswith("_")])
 def test_what_an_open_index_answers(name):
     assert f"`lake.{name}" in page("docs/reference/python.md")
 

@@ -21,8 +21,9 @@ from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
 from dovetail.indexes.pexeso.build import cluster
 from dovetail.indexes.pexeso.column_clusters import CLUSTERINGS
 from dovetail.indexes.pexeso.core import texts_among
+from dovetail.indexes.pexeso.dense import Clusters
 from dovetail.indexes.pexeso.partitions import Partitions
-from dovetail.indexes.pexeso.query import Clusters, lists_of
+from dovetail.indexes.pexeso.sparse import lists_of
 from dovetail.tables.input_table import open_table
 from support.contents import contents_of
 from support.letters import Letters

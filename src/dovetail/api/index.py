@@ -57,41 +57,47 @@ def index(
     from dovetail._memory import parse_size
     from dovetail._spark.session import SparkRequest
     from dovetail.errors import InputError
-    from dovetail.lake.listing import CATALOG, DATAFRAMES
     from dovetail.pipeline.budget import within_memory
     from dovetail.pipeline.run import Request, index_lake
     from dovetail.settings import Settings
 
     if to is None:
         raise InputError("`to` is missing: the folder or the address of the index.")
-    if sum((lake is not None, dataframes is not None, lake is None and tables is not None)) != 1:
-        raise InputError("Give one of `lake`, `dataframes`, or `tables` of Spark's catalogs.")
-    if lake is not None and not isinstance(lake, str | Path) and not lake:
-        raise InputError("`lake` is an empty list: name at least one place.")
-    if lake is None:
-        lake = CATALOG if dataframes is None else DATAFRAMES
+    sources = _sources(lake, dataframes, tables)
     limit = None if memory is None else parse_size(memory)
     chosen, session = within_memory(limit, Settings.of(settings or {}), SparkRequest(spark, master, conf or {}))
-    return index_lake(
-        Request(
-            sources=(str(lake),) if isinstance(lake, str | Path) else tuple(map(str, lake)),
-            to=to,
-            add=add,
-            allow_drop=allow_drop,
-            tables=None if tables is None else tuple(tables),
-            exclude=None if exclude is None else tuple(exclude),
-            dialects=None if dialects is None else tuple(dialects.items()),
-            exclude_columns=None if exclude_columns is None else tuple(exclude_columns),
-            hash_columns=None if hash_columns is None else tuple(hash_columns),
-            settings=chosen,
-            spark=session,
-            embedder=embedder,
-            abbreviations=None if abbreviations is None else Path(abbreviations),
-            dataframes=dataframes,
-            without=None if without is None else tuple(without),
-            keep_hours=keep_hours,
-        )
-    )
+    request = Request(
+        sources, to, add=add, allow_drop=allow_drop, tables=_given(tables), exclude=_given(exclude),
+        dialects=None if dialects is None else tuple(dialects.items()), exclude_columns=_given(exclude_columns),
+        hash_columns=_given(hash_columns), settings=chosen, spark=session, embedder=embedder,
+        abbreviations=None if abbreviations is None else Path(abbreviations), dataframes=dataframes,
+        without=_given(without), keep_hours=keep_hours,
+    )  # fmt: skip
+    return index_lake(request)
+
+
+def _sources(
+    lake: str | Path | Sequence[str | Path] | None,
+    dataframes: Mapping[str, DataFrame] | None,
+    tables: Iterable[str] | None,
+) -> tuple[str, ...]:
+    """Where the tables are: places, Spark's catalogs, or DataFrames."""
+    from dovetail.errors import InputError
+    from dovetail.lake.listing import CATALOG, DATAFRAMES
+
+    if sum((lake is not None, dataframes is not None, lake is None and tables is not None)) != 1:
+        raise InputError("Give one of `lake`, `dataframes`, or `tables` of Spark's catalogs.")
+    if lake is None:
+        return (CATALOG if dataframes is None else DATAFRAMES,)
+    if isinstance(lake, str | Path):
+        return (str(lake),)
+    if not lake:
+        raise InputError("`lake` is an empty list: name at least one place.")
+    return tuple(map(str, lake))
+
+
+def _given(names: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
 
 
 def remove(index: str | Path, *patterns: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail._text import first_names
 from dovetail.catalog.records import ColumnRecord, TableRecord
 from dovetail.errors import UnknownName, unknown
 from dovetail.lake.declared import NO_KEYS, DeclaredKeys
@@ -98,8 +99,7 @@ class Table:
 
     def __repr__(self) -> str:
         names = [column.name for column in self.columns]
-        more = f" (+{len(names) - _SHOWN_COLUMNS})" if len(names) > _SHOWN_COLUMNS else ""
-        content = self.error or f"{self.rows:,} rows, columns {', '.join(names[:_SHOWN_COLUMNS])}{more}"
+        content = self.error or f"{self.rows:,} rows, columns {first_names(names, _SHOWN_COLUMNS)}"
         return f"<Table {self.name}: {content}>"
 
     @property

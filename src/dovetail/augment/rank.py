@@ -14,7 +14,8 @@ from dovetail.augment.gain import Target
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.join.keys import equal_keys
-from dovetail.search.hits import ColumnGain, Hit, Hits
+from dovetail.search.hit import ColumnGain, Hit
+from dovetail.search.hits import Hits
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable, lake_table
 

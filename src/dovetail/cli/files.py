@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pyarrow as pa
@@ -16,7 +17,11 @@ import pyarrow as pa
 from dovetail._interrupt import tidied
 from dovetail._output import check_place, csv_text, whole_file, write_csv
 from dovetail._text import plain
+from dovetail.cli.output import echo
 from dovetail.errors import InputError
+
+if TYPE_CHECKING:
+    from dovetail.transform.transformation import Transformation
 
 STANDARD = "-"
 _ROWS_AT_ONCE = 10_000  # arbitrary: a few megabytes of text
@@ -64,6 +69,14 @@ def check_output(output: Path, inputs: Sequence[str]) -> None:
 def write_table(table: pa.Table, output: Path) -> None:
     with whole_file(output) as draft:
         WRITERS[output.suffix](table, str(draft))
+
+
+def save_transformation(transformation: Transformation | None, path: Path) -> None:
+    """Say so if nothing was learned, and go on: the join must not be lost."""
+    if transformation is None:
+        echo(f"{path} was not written: no transformation was learned.", err=True)
+    else:
+        transformation.save(path)
 
 
 def print_rows(table: pa.Table, as_lines: bool) -> None:

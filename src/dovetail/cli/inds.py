@@ -12,6 +12,7 @@ from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import (
     arguments,
+    check_conf,
     conf_of,
     index_option,
     json_option,
@@ -20,9 +21,8 @@ from dovetail.cli.options import (
     way_option,
     way_settings,
 )
-from dovetail.cli.output import count, echo, note, print_json, print_table
+from dovetail.cli.output import count, echo, note, print_json, print_table, print_written
 from dovetail.cli.progress import long_question
-from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
 
 
@@ -81,8 +81,7 @@ def inds_command(
     """
     if output:
         check_suffix(output)
-    if conf and not master:
-        raise InputError("--conf needs --master.")
+    check_conf(conf, master)
     index, _ = split_index(index, arguments)
     # On Spark an interrupt has to stop tasks and free the index first, which may take longer than a second.
     with stops_in_order() if master else nullcontext(), long_question() as progress:
@@ -100,22 +99,18 @@ def inds_command(
             progress=progress,
         )
         rows = found.write(output) if output else len(found)
-    if output and as_json:
-        print_json({"rows": rows, "output": str(output)})
-    elif output:
-        echo(f"{count(rows, 'inclusion dependency', 'inclusion dependencies')} written to {output}.")
+    if output:
+        print_written(count(rows, "inclusion dependency", "inclusion dependencies"), rows, output, as_json)
     elif as_json:
         print_json(found.to_dicts())
     elif not rows:
         echo(f"No column of {index} is included in another. Try --integers, --non-unique or --partial 0.9.")
     else:
-        _print(found.to_dicts(k))
-        if rows > k:
-            note(f"… and {rows - k:,} more: -k for more lines, -o FILE for all.")
+        _print_best(found.to_dicts(k), rows)
     return 0 if rows else 1
 
 
-def _print(rows: list[dict[str, Any]]) -> None:
+def _print_best(best: list[dict[str, Any]], found: int) -> None:
     print_table(
         ("table", "column", "table ", "column ", "contained", "covers", "score"),
         [
@@ -125,8 +120,10 @@ def _print(rows: list[dict[str, Any]]) -> None:
                 *(f"{r['containment']:.0%}", f"{r['coverage']:.0%}"),
                 "decided" if r["decided"] else f"{r['score']:.2f}",
             )
-            for r in rows
+            for r in best
         ],
         numbers=("contained", "covers", "score"),
         loose={"table": 20, "table ": 20, "column": 12, "column ": 12},
     )
+    if found > len(best):
+        note(f"… and {found - len(best):,} more: -k for more lines, -o FILE for all.")

@@ -7,17 +7,16 @@ from typing import Any
 
 import click
 
-from dovetail._output import check_place, whole_file, write_csv
+from dovetail._output import whole_file, write_csv
 from dovetail.api.join import join
-from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_table
-from dovetail.cli.interrupt import stops_in_order
+from dovetail.cli.files import WRITERS, from_standard_input, print_rows, save_transformation, write_table
+from dovetail.cli.join_on_spark import join_on_spark
+from dovetail.cli.join_options import JoinOptions
 from dovetail.cli.join_report import report_lines
-from dovetail.cli.options import conf_of, index_option, json_option, spark_options, way_option, way_settings
-from dovetail.cli.output import count, echo, print_json, print_table
+from dovetail.cli.options import index_option, json_option, spark_options, way_option
+from dovetail.cli.output import echo, print_json, print_table
 from dovetail.cli.progress import long_question
-from dovetail.errors import InputError
 from dovetail.join.best_predicate.scores import PREFERENCES
-from dovetail.join.execute import condition_of
 from dovetail.join.request import (
     ALIASES,
     KINDS,
@@ -28,12 +27,9 @@ from dovetail.join.request import (
     SECONDS,
     SUFFIX,
     VALIDATIONS,
-    JoinRequest,
 )
 from dovetail.join.result import JoinResult
-from dovetail.tables.column_names import paired
 from dovetail.through.mapping import ValueMapping
-from dovetail.transform.transformation import Transformation
 
 
 @click.command("join", short_help="Join two tables or more.")
@@ -92,29 +88,7 @@ from dovetail.transform.transformation import Transformation
 @click.option("--csv", "as_csv", is_flag=True, help="Print all rows as CSV.")
 @click.option("--nl", "as_lines", is_flag=True, help="Print all rows as JSON lines.")
 @json_option
-def join_command(
-    left: str,
-    right: str,
-    more: tuple[str, ...],
-    index: str | None,
-    on: str | None,
-    left_on: str | None,
-    right_on: str | None,
-    how: str,
-    choices: tuple[str, ...],
-    pairs: Path | None,
-    mapping: Path | None,
-    save: Path | None,
-    program: Path | None,
-    explain: bool,
-    master: str | None,
-    conf: tuple[str, ...],
-    output: Path | None,
-    as_csv: bool,
-    as_lines: bool,
-    as_json: bool,
-    **options: Any,
-) -> int:
+def join_command(**options: Any) -> int:
     """Join LEFT with RIGHT, and with MORE.
 
     Each is a file or - for standard input. With an index, LEFT and RIGHT may be tables of the lake.
@@ -134,111 +108,56 @@ def join_command(
       dovetail join names.csv logins.csv --by transform --set way=greedy
       cat people.csv | dovetail join - orders.csv --csv > out.csv
     """
-    to_standard_output = as_csv or as_lines or (output is not None and str(output) == STANDARD)
-    if program and options["by"]:
-        raise InputError("--program already has a transformation; drop --by.")
-    if conf and not master:
-        raise InputError("--conf needs --master.")
-    for path in (pairs, save):
-        if path:
-            check_place(path)
-    if mapping and options["by"] != "through":
-        raise InputError("--mapping needs --by through.")
-    for path in filter(None, (output, mapping)):
-        check_output(path, (left, right, *more))
-    options["by"] = Transformation.load(program) if program else options["by"]
-    options["equal"] = _pair(options["equal"])
-    options |= way_settings(choices)
-    if master:
-        if pairs or mapping or explain or to_standard_output:
-            raise InputError("--master writes rows to -o; drop --pairs, --mapping, --explain, --csv and --nl.")
-        request = JoinRequest(on=paired(on, _names(left_on), _names(right_on)), how=how, **options)
-        return _join_on_spark((left, right, *more), index, request, output, save, (master, conf_of(conf)), as_json)
-    options |= {"on": on, "left_on": _names(left_on), "right_on": _names(right_on), "how": how}
-    with from_standard_input(left, right, *more) as tables:
-        with long_question() as progress:
-            progress("joining", 0, 0)
-            joined = _joined(index, tables, options)
-        if save:
-            _save(joined.transformation, save)
-        if mapping:
-            write_table((joined.mapping or ValueMapping()).to_arrow(), mapping)
-        if pairs:
-            with whole_file(pairs) as draft:
-                write_csv(joined.pairs, str(draft))
-        if output and not to_standard_output:
-            write_table(joined.table, output)
-        found = 0 if len(joined.matches.left) else 1
-        if to_standard_output:
-            print_rows(joined.table, as_lines)
-            return found
-        if as_json:
-            print_json({**joined.report, "sql": _sql(joined, mapping), "output": str(output) if output else None})
-            return found
-        echo("\n".join(report_lines(joined, explain, _sql(joined, mapping) if explain else None)))
-        if output:
-            echo(f"Written: {output}")
-        elif not (pairs or mapping or explain) and joined.rows:
-            print_table(*joined.shown())
-        return found
+    asked = JoinOptions(**options)
+    request = asked.request
+    if asked.master:
+        return join_on_spark(asked, request)
+    with from_standard_input(*asked.tables) as tables:
+        with long_question("joining"):
+            joined = _joined(asked.index, tables, request)
+        _write_files(joined, asked)
+        _print_joined(joined, asked)
+    return 0 if len(joined.matches.left) else 1
 
 
-def _joined(index: str | None, tables: list[str], options: dict[str, Any]) -> JoinResult:
+def _joined(index: str | None, tables: list[str], request: dict[str, Any]) -> JoinResult:
     """With the lake, if there is an index. More than two tables need none, though DOVETAIL_INDEX may be set."""
     if index is None or len(tables) > 2:
-        return join(*tables, **options)
+        return join(*tables, **request)
     from dovetail.api.lake import Lake
 
-    return Lake(index).join(*tables, **options)
+    return Lake(index).join(*tables, **request)
+
+
+def _write_files(joined: JoinResult, asked: JoinOptions) -> None:
+    if asked.save:
+        save_transformation(joined.transformation, asked.save)
+    if asked.mapping:
+        write_table((joined.mapping or ValueMapping()).to_arrow(), asked.mapping)
+    if asked.pairs:
+        with whole_file(asked.pairs) as draft:
+            write_csv(joined.pairs, str(draft))
+    if asked.output and not asked.to_standard_output:
+        write_table(joined.table, asked.output)
+
+
+def _print_joined(joined: JoinResult, asked: JoinOptions) -> None:
+    """The rows, or what is to be said about them."""
+    output = asked.output
+    if asked.to_standard_output:
+        print_rows(joined.table, asked.as_lines)
+    elif asked.as_json:
+        sql = _sql(joined, asked.mapping)
+        print_json({**joined.report, "sql": sql, "output": str(output) if output else None})
+    else:
+        sql = _sql(joined, asked.mapping) if asked.explain else None
+        echo("\n".join(report_lines(joined, asked.explain, sql)))
+        if output:
+            echo(f"Written: {output}")
+        elif not (asked.pairs or asked.mapping or asked.explain) and joined.rows:
+            print_table(*joined.shown())
 
 
 def _sql(joined: JoinResult, mapping: Path | None) -> str | None:
     """Over the mapping if it was written, and if that gives the same rows."""
     return (joined.sql_over(mapping) if mapping and joined.mapping else None) or joined.sql
-
-
-def _pair(written: str | None) -> tuple[str, str] | None:
-    mine, sign, theirs = (written or "").partition("=")
-    return (mine, theirs if sign else mine) if written else None
-
-
-def _names(written: str | None) -> list[str] | None:
-    return None if written is None else written.split(",")
-
-
-def _save(transformation: Transformation | None, path: Path) -> None:
-    """Say so if nothing was learned, and go on: the join must not be lost."""
-    if transformation is None:
-        echo(f"{path} was not written: no transformation was learned.", err=True)
-    else:
-        transformation.save(path)
-
-
-def _join_on_spark(
-    tables: tuple[str, ...], index: str | None, request: JoinRequest, output: Path | None, save: Path | None,
-    spark: tuple[str, dict[str, str]], as_json: bool,
-) -> int:  # fmt: skip
-    if len(tables) > 2 or not output or (request.on is None and request.by is None):
-        raise InputError("--master needs two tables, -o, and --on, --by or --program.")
-    from dovetail._spark.session import SparkRequest
-    from dovetail.api.lake import Lake
-    from dovetail.join.spark import join_on_spark
-
-    segments = Lake(index).segments if index and request.by == "through" else None
-    with stops_in_order():
-        joined = join_on_spark(tables[0], tables[1], request, output, SparkRequest(None, *spark), segments)
-    if save:
-        _save(joined.transformation, save)
-    if as_json:
-        print_json(joined.report)
-    else:
-        lines = [
-            f"{count(joined.rows, 'row')}: {joined.how} join by {joined.by}. {joined.matched_left:,} of "
-            f"{joined.left_rows:,} rows on the left match {joined.matched_right:,} of {joined.right_rows:,} on the "
-            f"right.",
-            f"Columns: {condition_of(joined.columns)}. {joined.why}",
-            *([f"Transformation: {joined.transformation}"] if joined.transformation else []),
-            f"Written: {output}",
-        ]
-        echo("\n".join(lines))
-    return 0 if joined.matched_left else 1

@@ -10,10 +10,9 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.interrupt import stops_in_order
-from dovetail.cli.options import arguments, conf_of, index_option, json_option, spark_options, split_index
-from dovetail.cli.output import count, echo, print_json, wider
+from dovetail.cli.options import arguments, check_conf, conf_of, index_option, json_option, spark_options, split_index
+from dovetail.cli.output import count, echo, print_json, print_written, wider
 from dovetail.cli.progress import long_question
-from dovetail.errors import InputError
 from dovetail.graph.arrow_answer import SUFFIXES, ArrowAnswer, check_suffix
 from dovetail.graph.foreign_keys import LIKELY
 
@@ -61,8 +60,7 @@ def keys_command(
     """
     if output:
         check_suffix(output)
-    if conf and not master:
-        raise InputError("--conf needs --master.")
+    check_conf(conf, master)
     index, rest = split_index(index, arguments, ["[GLOB]"])
     pattern = rest[0] if rest else None
     # On Spark an interrupt has to stop tasks first, which may take longer than a second.
@@ -74,10 +72,8 @@ def keys_command(
         keys = lake.keys(tables=pattern, master=master, conf=conf_of(conf), progress=progress)
         found: ArrowAnswer = keys if candidates else lake.foreign_keys(min_score, tables=pattern)
         rows = found.write(output) if output else len(found)
-    if output and as_json:
-        print_json({"rows": rows, "output": str(output)})
-    elif output:
-        echo(f"{count(rows, 'candidate key' if candidates else 'likely foreign key')} written to {output}.")
+    if output:
+        print_written(count(rows, "candidate key" if candidates else "likely foreign key"), rows, output, as_json)
     elif as_json:
         print_json(found.to_dicts())
     else:

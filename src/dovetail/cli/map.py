@@ -56,8 +56,7 @@ def map_command(
     lake = Lake(need_index(index))
     if output:
         check_output(output, [table, *([to] if to else [])])
-    with from_standard_input(table, *([to] if to else [])) as tables, long_question() as progress:
-        progress("mapping", 0, 0)
+    with from_standard_input(table, *([to] if to else [])) as tables, long_question("mapping"):
         mine = open_table(tables[0], segments=lake.segments)
         size = only_column(mine, column).size
         found = lake.map(mine, _target(lake, tables[1:], to_column) or dict(map(_pair, examples)), column=column)

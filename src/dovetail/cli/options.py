@@ -145,6 +145,12 @@ def spark_options(master: str) -> Callable[[Command], Command]:
     return add
 
 
+def check_conf(written: Sequence[str], master: str | None) -> None:
+    """Of verbs that start Spark only with --master."""
+    if written and not master:
+        raise InputError("--conf needs --master.")
+
+
 def conf_of(written: Sequence[str]) -> dict[str, str]:
     """The Spark settings that --conf gives."""
     settings = {}

@@ -7,14 +7,23 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
 from dovetail._text import plain, tab_lines, table_lines
+from dovetail.errors import InputError
 
 _TERMINAL = re.compile("[\x7f-\x9f]")  # controls that JSON does not escape
+
+
+class Explained(Protocol):
+    """A hit of a search for tables to join or to append."""
+
+    def explain(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 def echo(text: str = "", err: bool = False) -> None:
@@ -41,6 +50,25 @@ def print_table(
     click.echo(click.style(lines[0], bold=True))
     for line in lines[1:]:
         click.echo(line)
+
+
+def print_written(what: str, rows: int, output: Path, as_json: bool) -> None:
+    """That an answer is in a file; `what` is its size in words."""
+    if as_json:
+        print_json({"rows": rows, "output": str(output)})
+    else:
+        echo(f"{what} written to {output}.")
+
+
+def print_explanation(hits: Sequence[Explained], rank: int, as_json: bool) -> None:
+    """What speaks for the hit with this rank."""
+    if not 1 <= rank <= len(hits):
+        raise InputError(f"There is no hit {rank}; the search found {len(hits)}.")
+    hit = hits[rank - 1]
+    if as_json:
+        print_json({**hit.to_dict(), "explanation": hit.explain()})
+    else:
+        echo(hit.explain())
 
 
 def distinct(values: int, exact: bool) -> str:

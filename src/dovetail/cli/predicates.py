@@ -42,8 +42,7 @@ def predicates_command(
     Example:
       dovetail predicates people.csv orders.csv --prefer compact -k 3
     """
-    with from_standard_input(*files) as tables, long_question() as progress:
-        progress("comparing columns", 0, 0)
+    with from_standard_input(*files) as tables, long_question("comparing columns"):
         ask = predicates if index is None else Lake(index).predicates
         found = ask(*tables, prefer=prefer, k=k, seconds=seconds)
     if as_json:

@@ -18,9 +18,9 @@ _PATIENCE = 2.0  # seconds before the bar is shown
 
 
 @contextlib.contextmanager
-def long_question() -> Iterator[Progress]:
-    """Within the context, progress that is reported shows as a bar."""
-    bar = _Bar()
+def long_question(stage: str = "") -> Iterator[Progress]:
+    """Within the context, the stage and the progress that is reported show as a bar."""
+    bar = _Bar(stage)
     with tidied(bar.close):
         bar.open()
         yield bar.report
@@ -29,10 +29,10 @@ def long_question() -> Iterator[Progress]:
 class _Bar:
     """A bar on the terminal's error stream, from two seconds on; nothing where there is no terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, stage: str) -> None:
         self._lock = threading.Lock()
         self._bar: Bar | None = None
-        self._latest = ("", 0, 0)
+        self._latest = (stage, 0, 0)
         self._closed = not sys.stderr.isatty()
         self._timer = threading.Timer(_PATIENCE, self._show)
         self._timer.daemon = True

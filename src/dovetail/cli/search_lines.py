@@ -32,8 +32,7 @@ def search_folder(lake: Lake, folder: str, output: Path | None, options: dict[st
     """The hits of every table of a folder, as JSON lines or to a file. Returns the exit code."""
     if output is not None:
         _check_hits_file(output)
-        with long_question() as progress:
-            progress("searching", 0, 0)
+        with long_question("searching"):
             answers = lake.search_many(folder, **options)
         table = answers.to_arrow()
         write_table(table, output)

@@ -11,11 +11,11 @@ from dovetail.api.lake import Lake
 from dovetail.api.union import union
 from dovetail.cli.files import STANDARD, WRITERS, check_output, from_standard_input, print_rows, write_table
 from dovetail.cli.options import index_option, json_option, need_index
-from dovetail.cli.output import echo, note, print_json, print_table
+from dovetail.cli.output import echo, note, print_explanation, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.errors import InputError
 from dovetail.union.append import UnionResult
-from dovetail.union.hits import LOOSE, NUMBERS, UnionHits
+from dovetail.union.hits import LOOSE, NUMBERS
 
 
 @click.command("union", short_help="Find tables to append to a table of yours, or append them.")
@@ -63,8 +63,7 @@ def union_command(
         return _find(mine, need_index(index), k, tables, include_self, explain, as_json)
     if output:
         check_output(output, (mine, *appended))
-    with from_standard_input(mine, *appended) as given, long_question() as progress:
-        progress("appending", 0, 0)
+    with from_standard_input(mine, *appended) as given, long_question("appending"):
         result = union(*given, all_columns=all_columns, index=index)
     if output and str(output) == STANDARD:
         print_rows(result.table, False)
@@ -81,11 +80,10 @@ def union_command(
 def _find(
     mine: str, index: str, k: int, tables: tuple[str, ...], include_self: bool, explain: int | None, as_json: bool
 ) -> int:
-    with from_standard_input(mine) as (data,), long_question() as progress:
-        progress("searching", 0, 0)
+    with from_standard_input(mine) as (data,), long_question("searching"):
         hits = Lake(index).union(data, k, tables=tables, include_self=include_self)
     if explain is not None:
-        _explain(hits, explain, as_json)
+        print_explanation(hits, explain, as_json)
     elif as_json:
         print_json(hits.to_json())
     elif hits:
@@ -96,16 +94,6 @@ def _find(
     else:
         echo(hits.sentence)
     return 0 if hits else 1
-
-
-def _explain(hits: UnionHits, rank: int, as_json: bool) -> None:
-    if not 1 <= rank <= len(hits):
-        raise InputError(f"There is no hit {rank}; the search found {len(hits)}.")
-    hit = hits[rank - 1]
-    if as_json:
-        print_json({**hit.to_dict(), "explanation": hit.explain()})
-    else:
-        echo(hit.explain())
 
 
 def _say(appended: UnionResult, output: Path | None) -> None:

@@ -9,8 +9,9 @@ from dovetail.errors import InputError
 from dovetail.join.best_predicate.kernels import rows_by_code
 from dovetail.join.kernels import matches
 from dovetail.join.keys import JoinKeys
+from dovetail.join.matches import Matches
 from dovetail.join.request import VALIDATIONS, JoinRequest
-from dovetail.join.result import JoinResult, Matches
+from dovetail.join.result import JoinResult
 from dovetail.tables.input_table import InputTable
 
 

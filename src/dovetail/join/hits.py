@@ -18,7 +18,7 @@ from dovetail.join.parts import parts_of
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.through import carried_by, carriers_of, through_keys
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.search.parts.hit import PartsHit
 from dovetail.search.planner import search
 from dovetail.search.request import SearchRequest

@@ -15,7 +15,8 @@ from dovetail._deadline import Deadline
 from dovetail.catalog.decisions import TableDecisions
 from dovetail.join.compete import Judged, compete
 from dovetail.join.keys import JoinKeys, equal_keys
-from dovetail.join.result import JoinResult, Matches
+from dovetail.join.matches import Matches
+from dovetail.join.result import JoinResult
 from dovetail.normalise.parts import described
 from dovetail.tables.column_names import Pair
 from dovetail.tables.exploded import Exploded, explode, separator_of, whole

@@ -1,4 +1,4 @@
-"""The result of a join: pairs of rows, the joined table, and a report of how they joined."""
+"""The result of a join: the joined table, and a report of how its rows joined."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import html
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dovetail._text import table_lines
-from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.join.compete import Judged
-from dovetail.join.kernels import with_unmatched
-from dovetail.join.keys import DECIDED, EQUAL, ORIGINS, SIMILAR, THROUGH, TRANSFORMED
+from dovetail.join.keys import DECIDED, EQUAL, SIMILAR, THROUGH, TRANSFORMED
+from dovetail.join.matches import SAMPLE, Matches, least_certain, of_pairs, unmatched_values
 from dovetail.join.request import SUFFIX
 from dovetail.join.sql import join_sql, result_names
 from dovetail.join.through_sql import Carrier, Crossing, through_sql
@@ -37,19 +34,8 @@ _METHODS = {
     "semantic": "similar spelling or meaning",
     "through": "through other tables of the lake",
 }
-_ROWS_EACH = 50  # rows with the same pair of values that are looked through for others; arbitrary, for time
-_SAMPLE = 5  # unmatched values, and least similar pairs, that are shown
 _INDICATOR = ("similarity", "origin")
 _SHOWN_ROWS, _SHOWN_COLUMNS = 10, 8  # of the joined table, in a notebook or at the prompt
-
-
-class Matches(NamedTuple):
-    """Pairs of rows that join, counted from 0, by left row and then by right row."""
-
-    left: Array
-    right: Array
-    origin: Array | None = None  # positions in ORIGINS; None: all are equal
-    similarity: Array | None = None  # None: all are 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,19 +104,11 @@ class JoinResult:
 
         The similarity of values that join through the lake is the probability that they belong together.
         """
-        number = len(self.matches.left)
-        similarity = np.ones(number) if self.matches.similarity is None else self.matches.similarity
-        origin = np.zeros(number, np.int8) if self.matches.origin is None else self.matches.origin
-        names = pa.DictionaryArray.from_arrays(pa.array(origin), pa.array(ORIGINS)).cast(pa.string())
-        return pa.table(
-            {"left_row": self.matches.left, "right_row": self.matches.right, "similarity": similarity, "origin": names}
-        )
+        return self.matches.to_arrow()
 
     def pairs_by(self, origin: int) -> int:
         """The number of pairs of one origin."""
-        if self.matches.origin is None:
-            return len(self.matches.left) if origin == EQUAL else 0
-        return int(np.count_nonzero(self.matches.origin == origin))
+        return self.matches.number_by(origin)
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -157,16 +135,7 @@ class JoinResult:
     @cached_property
     def _places(self) -> pa.Table:
         """For each joined row, the left and the right row; null if there is none."""
-        if self.how in ("semi", "anti"):
-            has_partner = np.zeros(self.left.rows, bool)
-            has_partner[self.matches.left] = True
-            return pa.table({"left": np.flatnonzero(has_partner == (self.how == "semi"))}).slice(0, self.first)
-        keep = np.array([self.how in ("left", "outer"), self.how in ("right", "outer")])
-        rows = self.matches.left, self.matches.right
-        if keep.any():
-            rows = with_unmatched(*rows, self.left.rows, self.right.rows, keep)
-        sides = {side: pa.array(each, mask=each < 0) for side, each in zip(("left", "right"), rows, strict=True)}
-        return pa.table(sides).slice(0, self.first)
+        return self.matches.places(self.how, self.left.rows, self.right.rows).slice(0, self.first)
 
     @cached_property
     def table(self) -> pa.Table:
@@ -186,59 +155,31 @@ class JoinResult:
         joined = columns.take(self._places["right"])
         if self.indicator:
             for name in _INDICATOR:
-                column = self._of_pairs(self.pairs[name])
+                column = of_pairs(self.pairs[name], self._places)
                 joined = joined.append_column(name, column.cast(number) if name == "similarity" else column)
         return joined.rename_columns(result_names(self.left.names, joined.column_names, self.suffix))
-
-    def _of_pairs(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Values of the pairs of rows, for each joined row; null for rows without a match."""
-        paired = pc.and_(self._places["left"].is_valid(), self._places["right"].is_valid())
-        place = pc.cumulative_sum(paired.cast(pa.int64()))
-        return values.take(pc.if_else(paired, pc.subtract(place, 1), None))
 
     @cached_property
     def unmatched_left(self) -> tuple[str, ...]:
         """A sample of the left table's values without a match."""
-        return self._unmatched(self.left, self.matches.left, self.left_columns)
+        return unmatched_values(self.left, self.left_columns, self.matches.left)
 
     @cached_property
     def unmatched_right(self) -> tuple[str, ...]:
         """A sample of the right table's values without a match."""
-        return self._unmatched(self.right, self.matches.right, self.right_columns)
-
-    def _unmatched(self, table: InputTable, matched: Array, names: tuple[str, ...]) -> tuple[str, ...]:
-        if not names:
-            return ()
-        alone = np.ones(table.rows, bool)
-        alone[matched] = False
-        for name in names:
-            alone &= table.column(name).codes() >= 0
-        lost = table.text.select(list(names)).filter(pa.array(alone))
-        keys = pc.binary_join_element_wise(*lost.columns, " | ") if len(names) > 1 else lost.column(0)
-        return tuple(pc.unique(keys).slice(0, _SAMPLE).to_pylist())
+        return unmatched_values(self.right, self.right_columns, self.matches.right)
 
     @cached_property
     def least_similar(self) -> list[dict[str, Any]]:
         """The joined pairs of values that are least similar: those to look at first."""
-        return self._uncertain((SIMILAR,), _SAMPLE)
+        return self._least_certain((SIMILAR,), SAMPLE)
 
     def uncertain(self, most: int) -> list[dict[str, Any]]:
         """Pairs of values that join though they are not equal and nobody decided so, the least certain first."""
-        return self._uncertain((SIMILAR, THROUGH), most)
+        return self._least_certain((SIMILAR, THROUGH), most)
 
-    def _uncertain(self, origins: tuple[int, ...], most: int) -> list[dict[str, Any]]:
-        if self.matches.similarity is None or not any(map(self.pairs_by, origins)):
-            return []
-        of_origin = pc.is_in(self.pairs["origin"], pa.array([ORIGINS[each] for each in origins]))
-        found = self.pairs.filter(of_origin).sort_by("similarity")
-        seen: dict[tuple[str, str], dict[str, Any]] = {}
-        for row in found.slice(0, most * _ROWS_EACH).to_pylist():
-            left = _values(self.left, self.left_columns, row["left_row"])
-            right = _values(self.right, self.right_columns, row["right_row"])
-            seen.setdefault((left, right), {"left": left, "right": right, "similarity": round(row["similarity"], 6)})
-            if len(seen) == most:
-                break
-        return list(seen.values())
+    def _least_certain(self, origins: tuple[int, ...], most: int) -> list[dict[str, Any]]:
+        return least_certain(self.matches, origins, (self.left, self.right), self.columns, most)
 
     @cached_property
     def sql(self) -> str | None:
@@ -351,8 +292,3 @@ class JoinResult:
             for row in self.table.select(names).slice(0, _SHOWN_ROWS).to_pylist()
         ]
         return [*names, f"(+{more})"] if more else names, rows
-
-
-def _values(table: InputTable, names: tuple[str, ...], row: int) -> str:
-    """Some columns of a row as one text."""
-    return " ".join(filter(None, (table.text[name][row].as_py() for name in names)))

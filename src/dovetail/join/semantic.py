@@ -18,7 +18,7 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.indexes.pexeso.core import Space, TextVectors, VectorParameters, texts_among
-from dovetail.indexes.pexeso.query import RangeSearcher, similarities_of, weigh_by_idf
+from dovetail.indexes.pexeso.in_memory import RangeSearcher, similarities_of, weigh_by_idf
 from dovetail.join.confirmation import confirmed
 from dovetail.join.keys import JoinKeys, mapped_keys
 from dovetail.similar.columns import one_to_one

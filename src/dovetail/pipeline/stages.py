@@ -35,8 +35,10 @@ from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.rows.build import RowsBuilder, Spill
 from dovetail.indexes.shares import SharedBuilder, open_share, save_share
 from dovetail.indexes.tokens import format as tokens_format
-from dovetail.indexes.tokens.build import Bucket, TokenBuilder, entries_of, write_buckets
+from dovetail.indexes.tokens.bucket import Bucket
+from dovetail.indexes.tokens.build import TokenBuilder, entries_of
 from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.write import write_buckets
 from dovetail.pipeline.sources import TableSource
 from dovetail.pipeline.staging import open_records
 from dovetail.pipeline.work import SLICES, Task, slices_of, target_failures

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dovetail.catalog.near_copies import CopyGroups, Outline, outlines
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 
 H = TypeVar("H", bound=Hit)
 

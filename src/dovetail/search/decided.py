@@ -13,7 +13,7 @@ from dovetail._types import Array
 from dovetail.catalog.decisions import NO_DECISIONS, Decision, TableDecisions
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.engine import KeyMatch, Match
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.search.keys.evidence import key_hit
 from dovetail.search.keys.query_key import query_key
 from dovetail.search.overlap.evidence import Evidence

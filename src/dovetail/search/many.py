@@ -18,7 +18,8 @@ from dovetail.errors import DovetailError, InputError
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.lake.listing import Root
 from dovetail.lake.source import list_lake
-from dovetail.search.hits import Hits, Source
+from dovetail.search.hit import Source
+from dovetail.search.hits import Hits
 from dovetail.search.planner import JudgeUnions, search
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.request import SearchRequest

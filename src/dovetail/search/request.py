@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -14,6 +14,11 @@ METHODS = ("equal", "parts", "transform", "semantic", "through")
 QUESTIONS_WITH_WAYS = {"equal": ("overlap", "keys"), "semantic": ("semantic",)}
 """By method, the questions whose algorithm can be chosen; `keys` are several columns together."""
 _MOST = 10  # hits, where nothing else is said
+
+
+def as_globs(tables: str | Iterable[str]) -> tuple[str, ...]:
+    """The globs of tables that a caller gives: one, or several."""
+    return (tables,) if isinstance(tables, str) else tuple(tables)
 
 
 @dataclass(frozen=True)

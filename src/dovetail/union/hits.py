@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dovetail._text import table_lines
+from dovetail._text import first_names, table_lines
 from dovetail.results import Rows
 from dovetail.union.alignment import AlignedColumns
 
@@ -78,8 +78,9 @@ class UnionHit:
     def cells(self) -> tuple[Any, ...]:
         """The hit as a line of a table, under HEADINGS."""
         pairs = [pair.mine if pair.mine == pair.theirs else f"{pair.mine} = {pair.theirs}" for pair in self.columns]
-        told = _RELATIONS.get(self.relation or "", "")
-        return (self.rank, self.table, f"{self.probability:.0%}", _some(pairs), self.rows, _some(self.only_mine), told)
+        relation = _RELATIONS.get(self.relation or "", "")
+        aligned, alone = first_names(pairs, _SHOWN), first_names(self.only_mine, _SHOWN)
+        return (self.rank, self.table, f"{self.probability:.0%}", aligned, self.rows, alone, relation)
 
 
 class UnionHits(Rows[UnionHit]):
@@ -108,8 +109,3 @@ class UnionHits(Rows[UnionHit]):
     def to_json(self) -> dict[str, Any]:
         """What `dovetail union --json` prints without tables to append."""
         return {"query": self.query, "seconds": round(self.seconds, 6), "hits": self.to_dicts()}
-
-
-def _some(names: Any) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" (+{more})" if more > 0 else "")

@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.search.planner import POOR
+from dovetail.search.overlap.search import POOR
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.union.hits import UnionHit, UnionHits

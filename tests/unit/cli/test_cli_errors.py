@@ -172,7 +172,7 @@ def test_a_system_error_names_the_file(idx, monkeypatch):
     def fail(*_: object) -> None:
         raise PermissionError(13, "Permission denied", str(idx / "segments"))
 
-    monkeypatch.setattr("dovetail.api.lake.open_snapshot", fail)
+    monkeypatch.setattr("dovetail.api.open_index.open_snapshot", fail)
     assert refused(dovetail("info", idx)) == f"Cannot use {idx}/segments: Permission denied."
 
 

@@ -98,7 +98,7 @@ def test_spilling_changes_no_byte_of_the_arrays(tmp_path_factory, columns, large
     whole = build(tmp_path_factory.mktemp("whole"), columns, PLENTY)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("_LARGE", large), ("_PORTION", portion), ("_ENTRIES", portion)):
-            patch.setattr(f"dovetail.indexes.tokens.build.{name}", value)
+            patch.setattr(f"dovetail.indexes.tokens.write.{name}", value)
         spilled = build(tmp_path_factory.mktemp("spilled"), columns, 200)
     packs = whole.pack("tokens"), spilled.pack("tokens")
     for name in {*packs[0].names()} - {"symbols", "token_codes", "token_starts"}:

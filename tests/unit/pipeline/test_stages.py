@@ -18,8 +18,10 @@ from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.pieces.index import PIECES
 from dovetail.indexes.rows.build import RowsBuilder
 from dovetail.indexes.shares import open_share, save_share
-from dovetail.indexes.tokens.build import BUCKETS, ENTRY, Bucket, entries_of, split_entries, write_buckets
+from dovetail.indexes.tokens.bucket import Bucket
+from dovetail.indexes.tokens.build import BUCKETS, ENTRY, entries_of, split_entries
 from dovetail.indexes.tokens.query import TokenReader
+from dovetail.indexes.tokens.write import write_buckets
 from dovetail.normalise.hashing import hash_tokens
 from dovetail.pipeline.divided import chains, cut_evenly, worth_dividing
 from dovetail.pipeline.sources import RawTable, total_evidence

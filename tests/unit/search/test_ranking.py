@@ -11,7 +11,7 @@ from dovetail._model import Model, load_model
 from dovetail.api.lake import Lake
 from dovetail.evidence.rarity import rarity
 from dovetail.search import engine
-from dovetail.search.planner import POOR
+from dovetail.search.overlap.search import POOR
 from dovetail.search.ranking.features import FEATURES
 from dovetail.search.ranking.lake import LakeColumns, rarity_of_share
 from dovetail.search.ranking.reasons import _GROUPS, reasons

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail._storage import directory, sealed, store
+from dovetail._storage import directory, local_store, sealed
 from dovetail._storage.directory import IndexWriter, newest_manifest, open_snapshot, open_writer
 from dovetail._storage.sealed import seal
 from dovetail._storage.segment import SegmentRef, SegmentWriter
@@ -99,7 +99,7 @@ def test_the_lock_ends_with_its_process(tmp_path):
 
 def test_of_two_commits_of_one_generation_the_second_loses_and_nothing_is_lost(tmp_path, monkeypatch):
     index = make_index(tmp_path / "idx", 1)
-    monkeypatch.setattr(store.fcntl, "flock", lambda *_: None)  # as on a file system without locks
+    monkeypatch.setattr(local_store.fcntl, "flock", lambda *_: None)  # as on a file system without locks
     with pytest.raises(WriterConflict, match="committed generation 2 meanwhile"), open_writer(index) as loser:
         with open_writer(index) as winner:
             commit(winner, *winner.manifest.segments, add_segment(winner, 2))
@@ -206,9 +206,9 @@ def test_a_reader_that_meets_the_cleaning_gets_the_newer_generation(tmp_path, mo
         return call
 
     if moment == "before it is locked":
-        monkeypatch.setattr(store.fcntl, "flock", overtake_first(store.fcntl.flock))
+        monkeypatch.setattr(local_store.fcntl, "flock", overtake_first(local_store.fcntl.flock))
     else:
-        monkeypatch.setattr(store, "_Hold", overtake_first(store._Hold))
+        monkeypatch.setattr(local_store, "_Hold", overtake_first(local_store._Hold))
     snapshot = open_snapshot(index)
     assert overtaken
     assert snapshot.manifest.generation == 2
@@ -221,7 +221,7 @@ def test_an_index_on_a_file_system_without_locks_can_be_read(tmp_path, monkeypat
     def no_locks(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(store.fcntl, "flock", no_locks)
+    monkeypatch.setattr(local_store.fcntl, "flock", no_locks)
     assert numbers_in(open_snapshot(index)) == [1]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dovetail
-from dovetail._storage import directory, store
+from dovetail._storage import directory, local_store
 from dovetail._storage.directory import newest_manifest, open_snapshot, open_writer
 from dovetail._storage.marker import MARKER, index_around, is_index
 from dovetail._storage.sealed import seal, unseal
@@ -75,7 +75,7 @@ def test_the_marker_is_the_first_that_is_written(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(directory.os, "open", killed)  # the lock's file
-    monkeypatch.setattr(store, "create_whole", lambda path, data: path.write_bytes(data))
+    monkeypatch.setattr(local_store, "create_whole", lambda path, data: path.write_bytes(data))
     with pytest.raises(KeyboardInterrupt), open_writer(tmp_path / "idx", create=True):
         pass
     monkeypatch.undo()

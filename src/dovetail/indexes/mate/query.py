@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +45,8 @@ MOST_EFFORT = 300_000_000
 """Steps that a search spends on rows, cells and mappings: five to ten seconds. Only keys of many columns with
 few values each need more: every row matches many tuples then, in billions of mappings."""
 ChooseStarts = Callable[[Array, Array], Array]
+_SearchFrom = Callable[[int, Array, Array, Array, Array], tuple[int, Pairs]]
+"""A kernel that goes through candidates from a place on, to the end or to one with too many mappings to count."""
 MANY = 8
 """Tuples of one start that a row is held against one by one; of more, only those whose second value it has. Nor is it
 worth while to look for second values in a table with fewer items of the start."""
@@ -71,6 +75,15 @@ class KeyMatches:
     overlaps: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int64]
     work: KeyWork
+
+
+class _Candidates(NamedTuple):
+    """Tables that may match, by falling bound of the overlap, ties by rank; as the kernels take them."""
+
+    hits: Array  # table, start, column and entry of every column with a starting value, by table
+    tables: Array
+    offsets: Array  # of the hits of each table, and the end
+    bounds: Array  # of all tables of the segment
 
 
 def column_items(tuples: Array, weights: Array) -> Array:
@@ -153,53 +166,51 @@ class MateReader:
         `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these. The
         way `mate` takes `start`, a column of the key by its place, and not `choose` and `many`.
         """
-        width = tuples.shape[1]
-        if k < 1 or floor < 1 or width != len(columns):
+        if k < 1 or floor < 1 or tuples.shape[1] != len(columns):
             raise ValueError("k and floor must be at least 1, and every column of the key must have its tokens")
-        tables = len(self.store.first_rows) - 1
-        wide = np.diff(self.store.first_columns) >= width
-        mask = wide if allowed is None else wide & allowed
-        ranks = np.arange(tables) if ranks is None else ranks
-        work = np.array([0, 0, 0, 0, 0, 0, effort], np.int64)
         published = way.name == "mate"
-        if published:
-            column = way.parameters.get("start", "")
-            start = fewest_values(tuples) if column == "" else column
-            choose = lambda found, _: found[:, start]  # noqa: E731
-        key = self._key(columns, tuples, choose)
+        wide = np.diff(self.store.first_columns) >= tuples.shape[1]
+        mask = wide if allowed is None else wide & allowed
+        ranks = np.arange(len(mask)) if ranks is None else ranks
+        work = np.array([0, 0, 0, 0, 0, 0, effort], np.int64)
+        key = self._key(columns, tuples, _one_column(way, tuples) if published else choose)
         if key is None or not mask.any():
-            return _found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, width), np.int64), ranks, k, work)
+            return _no_matches(tuples.shape[1], work)
         rows = self._rows
-        if way.parameters.get("super_keys") == "off":  # keys without a bit
-            key = key._replace(keys=np.empty((1, len(key.tuples), 0), np.uint64), class_of=np.zeros(256, np.int64))
-            rows = RowKeys(np.empty((len(rows.super_keys), 0), np.uint64), rows.ones)
-        hits, bounds = self._hits(key, mask, not published)
+        if way.parameters.get("super_keys") == "off":
+            key, rows = _without_super_keys(key, rows)
+        found = self._candidates(key, mask, floor, ranks, capped=not published)
+        best = np.zeros(min(k, len(mask)), np.int64), np.full(min(k, len(mask)), len(mask), np.int64)
+        seen = TableState.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
+        common = (key, self._postings, self._items, self.store, rows, seen, *found, ranks, *best, floor)
+        search = partial(search_as_published, *common) if published else partial(search_tables, *common, many)
+        overlaps, mappings = self._overlaps(partial(search, most_mappings), found, key, best[0], floor, work)
+        return _found(found.tables, overlaps, mappings, ranks, k, work)
+
+    def _candidates(self, key: QueryKey, mask: Array, floor: int, ranks: Array, capped: bool) -> _Candidates:
+        hits, bounds = self._hits(key, mask, capped)
         hits = hits[bounds[hits[:, 0]] >= floor]
         # By falling bound, ties by rank; hits of one table stay in the order of the starts.
         hits = hits[np.lexsort((ranks[hits[:, 0]], -bounds[hits[:, 0]]))]
         begins = np.flatnonzero(np.diff(hits[:, 0], prepend=-1))
-        candidates = hits[begins, 0]
-        overlaps = np.zeros(len(candidates), np.int64)
-        mappings = np.zeros((len(candidates), width), np.int64)
-        seen = TableState.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
-        best, best_ranks = np.zeros(min(k, tables), np.int64), np.full(min(k, tables), tables, np.int64)
+        return _Candidates(hits, hits[begins, 0], np.append(begins, len(hits)), bounds)
+
+    def _overlaps(
+        self, search: _SearchFrom, found: _Candidates, key: QueryKey, best: Array, floor: int, work: Array
+    ) -> tuple[Array, Array]:
+        """Of each candidate table the overlap, 0 if it is not among the best, and the columns that match the key's."""
+        overlaps = np.zeros(len(found.tables), np.int64)
+        mappings = np.zeros((len(found.tables), key.tuples.shape[1]), np.int64)
         counts = np.zeros(6, np.int64)
-        common = (
-            key, self._postings, self._items, self.store, rows, seen, hits, candidates, np.append(begins, len(hits)),
-            bounds, ranks, best, best_ranks, floor,
-        )  # fmt: skip
         at = 0
-        while at < len(candidates):
-            if published:
-                at, pairs = search_as_published(*common, most_mappings, at, overlaps, mappings, counts, work)
-            else:
-                at, pairs = search_tables(*common, many, most_mappings, at, overlaps, mappings, counts, work)
-            if at < len(candidates):
+        while at < len(found.tables):
+            at, pairs = search(at, overlaps, mappings, counts, work)
+            if at < len(found.tables):
                 least = max(floor, int(best[0]))
-                overlaps[at] = self._map(pairs, counts, int(candidates[at]), least, mappings[at], work)
+                overlaps[at] = self._map(pairs, counts, int(found.tables[at]), least, mappings[at], work)
                 at += 1
-        mappings += self.store.first_columns[candidates][:, None]
-        return _found(candidates, overlaps, mappings, ranks, k, work)
+        mappings += self.store.first_columns[found.tables][:, None]
+        return overlaps, mappings
 
     def _map(self, pairs: Pairs, counts: Array, table: int, least: int, mapping: Array, work: Array) -> int:
         owners = pairs.owners[: counts[PAIRS]]
@@ -251,6 +262,20 @@ class MateReader:
         return hits[:found], bounds
 
 
+def _one_column(way: ChosenWay, tuples: Array) -> ChooseStarts:
+    """Every tuple is found by its value in one column: the one that the way names, or the paper's."""
+    column = way.parameters.get("start", "")
+    start = fewest_values(tuples) if column == "" else column
+    return lambda found, _: found[:, start]
+
+
+def _without_super_keys(key: QueryKey, rows: RowKeys) -> tuple[QueryKey, RowKeys]:
+    """Keys without a bit rule out nothing."""
+    no_bits = np.empty((1, len(key.tuples), 0), np.uint64)
+    key = key._replace(keys=no_bits, class_of=np.zeros(256, np.int64))
+    return key, RowKeys(np.empty((len(rows.super_keys), 0), np.uint64), rows.ones)
+
+
 def _second_columns(tuples: Array, start_of: Array, starts: int) -> Array:
     """For every start the column of the key that has most distinct values among its tuples."""
     distinct = np.empty((tuples.shape[1], starts), np.int64)
@@ -265,3 +290,8 @@ def _found(tables: Array, overlaps: Array, mappings: Array, ranks: Array, k: int
     kept = np.flatnonzero(overlaps)
     kept = kept[np.lexsort((ranks[tables[kept]], -overlaps[kept]))][:k]
     return KeyMatches(tables[kept], overlaps[kept], mappings[kept], KeyWork(*work[:-1].tolist()))
+
+
+def _no_matches(width: int, work: Array) -> KeyMatches:
+    none = np.empty(0, np.int64)
+    return KeyMatches(none, none, np.empty((0, width), np.int64), KeyWork(*work[:-1].tolist()))

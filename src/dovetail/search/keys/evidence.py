@@ -7,7 +7,7 @@ import numpy as np
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.engine import KeyMatch
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.search.keys.query_key import Numbers, QueryKey
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 

@@ -13,7 +13,7 @@ from dovetail.catalog.records import ColumnRecord
 from dovetail.evidence.rarity import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.engine import Match
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.tables.input_column import InputColumn
 
 SHOWN = 5

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dovetail.normalise.parts import described
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 
 
 @dataclass(frozen=True, repr=False)

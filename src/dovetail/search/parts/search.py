@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +19,13 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
-from dovetail.search.decided import QueryDecisions
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.parts.hit import PartsHit
+from dovetail.search.query import Query
 from dovetail.search.ranking.rank import is_tried
+from dovetail.search.request import SearchRequest
 from dovetail.tables.exploded import Exploded, explode, separator_of, whole
 from dovetail.tables.input_table import InputTable, lake_table
 
@@ -33,48 +33,39 @@ _MORE = 4  # times as many columns as hits are asked for: some are of one table,
 _POOR = 0.2  # of the smaller side's values: less is not worth a line, as after a transformation
 
 
-def search_parts(
-    segments: Sequence[OpenSegment],
-    table: InputTable,
-    names: Sequence[str],
-    k: int,
-    allowed: list[Array],
-    least: tuple[Fraction | None, int],
-    decided: QueryDecisions,
-) -> Hits:
+def search_parts(query: Query) -> Hits:
     """The best column of each table by the share of the smaller side's values that match.
 
-    Without names, every suitable column is tried. `least`: the share and the number of my values that must match.
+    Without names, every suitable column is tried.
     """
-    begun = time.perf_counter()
+    table, names, k = query.table, query.names, query.request.most
     if len(names) > 1:
         raise InputError("`by='parts'` takes one column; `on` names several.")
     tried = names or [column.name for column in table.columns if is_tried(column)]
     found: dict[str, PartsHit] = {}
     for name in tried:
-        query = _Query.of(table, name)
-        for match in query.matches(segments, allowed, k, max(least[1], 1)):
+        mine = _QueryColumn.of(table, name)
+        for match in mine.matches(query.segments, query.allowed, k, max(query.request.min_overlap, 1)):
             check_cancelled()
-            if decided.rejects_match((name,), match) or not _is_enough(query, match, least):
+            if query.decided.rejects_match((name,), match) or not _is_enough(mine, match, query.request):
                 continue
-            hit = query.hit(match)
+            hit = mine.hit(match)
             if hit.table not in found or hit.score > found[hit.table].score:
                 found[hit.table] = hit
-    hits = decided.first(sorted(found.values(), key=lambda hit: (-hit.score, -hit.overlap, hit.table)))[:k]
+    hits = query.decided.first(sorted(found.values(), key=lambda hit: (-hit.score, -hit.overlap, hit.table)))[:k]
     asked = f"{names[0]} of {table.name}" if names else table.name
     nothing = "" if hits else f"No table of the lake joins with {asked} by parts of cells."
-    return Hits(hits, table.name, "parts", "parts", True, time.perf_counter() - begun, nothing)
+    return Hits(hits, table.name, "parts", "parts", True, time.perf_counter() - query.begun, nothing)
 
 
-def _is_enough(query: _Query, match: Match, least: tuple[Fraction | None, int]) -> bool:
-    share, number = least
-    if share is None and number == 1:
-        return match.overlap >= _POOR * min(query.size, query.size_of(match))
-    return match.overlap >= max(number, (share or 0) * query.size)
+def _is_enough(mine: _QueryColumn, match: Match, request: SearchRequest) -> bool:
+    if request.share is None and request.min_overlap == 1:
+        return match.overlap >= _POOR * min(mine.size, mine.size_of(match))
+    return match.overlap >= max(request.min_overlap, (request.share or 0) * mine.size)
 
 
 @dataclass(frozen=True)
-class _Query:
+class _QueryColumn:
     """A column of mine: by its parts if its cells hold several values, else as it is."""
 
     name: str
@@ -82,7 +73,7 @@ class _Query:
     mine: Exploded
 
     @classmethod
-    def of(cls, table: InputTable, name: str) -> _Query:
+    def of(cls, table: InputTable, name: str) -> _QueryColumn:
         separator = separator_of(table.column(name))
         return cls(name, separator, explode(table, name, separator) if separator else whole(table))
 

@@ -19,7 +19,7 @@ from dovetail._model import Model
 from dovetail._types import Array
 from dovetail.evidence.columns import ROWS_PER_NULL
 from dovetail.search.engine import KeyMatch
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.search.keys.evidence import key_hit
 from dovetail.search.keys.query_key import Numbers, QueryKey, query_key
 from dovetail.search.ranking.features import FEATURES, Pairs

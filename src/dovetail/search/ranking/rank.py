@@ -21,7 +21,7 @@ from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.engine import Match
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.composite import CompositeKeys
 from dovetail.search.ranking.copies import Shortlist, without_copies

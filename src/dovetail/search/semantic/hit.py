@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dovetail._output import whole_file
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 
 _SHOWN = 5
 _HEADINGS = ("table", "column", "value", "matched", "similarity")

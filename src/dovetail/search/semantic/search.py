@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -15,10 +14,10 @@ from dovetail.errors import InputError
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import Space, VectorParameters, texts_among
-from dovetail.search.decided import QueryDecisions
 from dovetail.search.engine import columns_of
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
+from dovetail.search.query import Query
 from dovetail.search.request import SearchRequest
 from dovetail.search.semantic.hit import Mapped, SemanticHit
 from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
@@ -31,52 +30,40 @@ EVERY = "*"
 _NEAREST = 3
 
 
-def search_semantic(
-    segments: Sequence[OpenSegment],
-    request: SearchRequest,
-    table: InputTable,
-    allowed: list[Any],
-    decided: QueryDecisions,
-) -> Hits:
+def search_semantic(query: Query) -> Hits:
     """Columns with similar values; without `k` and a threshold, all in which half of the rows have a match."""
-    begun = time.perf_counter()
-    space, threshold = _space(segments), request.share
+    request, table, threshold = query.request, query.table, query.request.share
+    space = _space(query.segments)
     matching = space.matching(_min_similarity(request))
     if request.k is None and threshold is None:
         threshold = THRESHOLD
-    columns = columns_of(segments, allowed)
     found: list[tuple[SimilarMatch, TextQuery]] = []
     nearest: list[tuple[SimilarMatch, TextQuery]] = []
-    asked_all = [TextQuery.of(column, space) for column in _chosen(table, request.on)] if segments else []
+    asked_all = [TextQuery.of(column, space) for column in _chosen(table, request.on)] if query.segments else []
     for asked in asked_all:
         rows = int(asked.column.counts.sum())
         least = 1 if threshold is None else max(1, least_overlap(threshold, rows))
-        found += _offered(segments, asked, matching, request.k, least, columns, decided, request.way_of("semantic"))
+        found += _offered(query, asked, matching, request.k, least, request.way_of("semantic"))
     if not found:
         for asked in asked_all:
-            nearest += _offered(segments, asked, matching, _NEAREST, 1, columns, decided, DEFAULT)
+            nearest += _offered(query, asked, matching, _NEAREST, 1, DEFAULT)
     best, near = (_best_of_each(pairs, len(asked_all) > 1) for pairs in (found, nearest))
-    hits = decided.first(_hit(match, asked, rank, matching) for rank, (match, asked) in enumerate(best[: request.k], 1))
+    offered = (_hit(match, asked, rank, matching) for rank, (match, asked) in enumerate(best[: request.k], 1))
+    hits = query.decided.first(offered)
     nothing = "" if hits else _nothing(table, asked_all, matching, threshold)
     closest = [_hit(match, asked, 0, matching) for match, asked in near[:_NEAREST]]
     note = _note(asked_all) if hits or asked_all else ""
-    return Hits(hits, table.name, "semantic", "semantic", True, time.perf_counter() - begun, nothing, closest, note)
+    seconds = time.perf_counter() - query.begun
+    return Hits(hits, table.name, "semantic", "semantic", True, seconds, nothing, closest, note)
 
 
 def _offered(
-    segments: Sequence[OpenSegment],
-    asked: TextQuery,
-    matching: Matching,
-    k: int | None,
-    least: int,
-    columns: list[Array],
-    decided: QueryDecisions,
-    way: ChosenWay,
+    query: Query, asked: TextQuery, matching: Matching, k: int | None, least: int, way: ChosenWay
 ) -> list[tuple[SimilarMatch, TextQuery]]:
     """The columns with similar values, without those that a person rejected."""
-    more = None if k is None else k + decided.rejections
-    found = similar(segments, asked, matching, more, least, columns, way)
-    return [(match, asked) for match in found if not decided.rejects_match((asked.column.name,), match)][:k]
+    more = None if k is None else k + query.decided.rejections
+    found = similar(query.segments, asked, matching, more, least, columns_of(query.segments, query.allowed), way)
+    return [(match, asked) for match in found if not query.decided.rejects_match((asked.column.name,), match)][:k]
 
 
 def _space(segments: Sequence[OpenSegment]) -> Space:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.transform.explain import explained
 from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation

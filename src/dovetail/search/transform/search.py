@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pyarrow.compute as pc
@@ -20,9 +19,10 @@ from dovetail.errors import InputError
 from dovetail.evidence.rarity import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
-from dovetail.search.decided import QueryDecisions
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
+from dovetail.search.query import Query
+from dovetail.search.request import SearchRequest
 from dovetail.search.transform.compare import ComparedValues, QueryRows
 from dovetail.search.transform.hit import TransformedHit
 from dovetail.tables.input_column import InputColumn
@@ -39,20 +39,12 @@ _LEAST_SHARE = 0.1  # of the smaller column's values: less is chance
 _POOR = 0.2  # of the smaller column's values, with equal ones: less is not worth a line; set by hand
 
 
-def search_transformed(
-    segments: Sequence[OpenSegment],
-    table: InputTable,
-    names: Sequence[str],
-    k: int,
-    allowed: list[Array],
-    least: tuple[Fraction | None, int],
-    decided: QueryDecisions,
-) -> Hits:
+def search_transformed(query: Query) -> Hits:
     """The tables with a column whose values a program makes from mine, or the other way round.
 
-    Without names, every text column is tried by itself. `least`: the share and the number of my values that must match.
+    Without names, every text column is tried by itself.
     """
-    begun = time.perf_counter()
+    table, names = query.table, query.names
     groups = [[table.column(name) for name in names]] if names else [[column] for column in _texts(table)]
     if not groups:
         raise InputError(f"{table.name} has no text column to transform.")
@@ -61,20 +53,17 @@ def search_transformed(
         mine = QueryRows.of(columns)
         if mine.size == 0:
             raise InputError(f"{' and '.join(names)} of {table.name} has no values: all are empty or null.")
-        offered = (match for match in _candidates(segments, mine, allowed) if not _is_rejected(decided, columns, match))
-        for match in offered:
+        for match in _candidates(query.segments, mine, query.allowed):
             check_cancelled()
-            hit = _verified(match, mine, least)
+            if query.decided.rejects_match([column.name for column in columns], match):
+                continue
+            hit = _verified(match, mine, query.request)
             if hit and (hit.table not in found or hit.score > found[hit.table].score):
                 found[hit.table] = hit
-    hits = decided.first(sorted(found.values(), key=lambda hit: (-hit.score, hit.table)))[:k]
+    hits = query.decided.first(sorted(found.values(), key=lambda hit: (-hit.score, hit.table)))[: query.request.most]
     asked = f"{' and '.join(names)} of {table.name}" if names else table.name
     nothing = "" if hits else f"No table of the lake joins with {asked} after a transformation."
-    return Hits(hits, table.name, "transform", "transform", False, time.perf_counter() - begun, nothing)
-
-
-def _is_rejected(decided: QueryDecisions, columns: Sequence[InputColumn], match: Match) -> bool:
-    return decided.rejects_match([column.name for column in columns], match)
+    return Hits(hits, table.name, "transform", "transform", False, time.perf_counter() - query.begun, nothing)
 
 
 def _texts(table: InputTable) -> list[InputColumn]:
@@ -99,7 +88,7 @@ def _candidates(segments: Sequence[OpenSegment], mine: QueryRows, allowed: list[
     return [match for *_, match in sorted(found, key=lambda entry: entry[:3])[:_CANDIDATES]]
 
 
-def _verified(match: Match, mine: QueryRows, least: tuple[Fraction | None, int]) -> TransformedHit | None:
+def _verified(match: Match, mine: QueryRows, request: SearchRequest) -> TransformedHit | None:
     """The hit, if a program joins enough of the values that are not equal."""
     segment, column = match.segment, match.column
     record = segment.catalog.column(column)
@@ -124,11 +113,13 @@ def _verified(match: Match, mine: QueryRows, least: tuple[Fraction | None, int])
         discovery = replace(discovery, programs=(_unchanged(discovery), *discovery.programs))
     compared = ComparedValues.of(match, mine, discovery)
     hit = compared.hit(match, mine, discovery)
-    threshold, matched = least
-    if threshold is None and matched == 1:
-        smaller = min(compared.query_size, compared.column_size)
-        return hit if hit.score * compared.query_size >= _POOR * smaller else None
-    return hit if hit.overlap >= max(matched, (threshold or 0) * hit.query_size) else None
+    return hit if _is_enough(hit, compared, request) else None
+
+
+def _is_enough(hit: TransformedHit, compared: ComparedValues, request: SearchRequest) -> bool:
+    if request.share is None and request.min_overlap == 1:
+        return hit.score * compared.query_size >= _POOR * min(compared.query_size, compared.column_size)
+    return hit.overlap >= max(request.min_overlap, (request.share or 0) * hit.query_size)
 
 
 def _unchanged(discovery: Discovery) -> Program:

@@ -11,7 +11,9 @@ from typing import Any
 from nicegui import events, ui
 from starlette.requests import Request
 
-from dovetail.search.hits import Hit, Hits
+from dovetail._text import first_names
+from dovetail.search.hit import Hit
+from dovetail.search.hits import Hits
 from dovetail.search.request import METHODS
 from dovetail.serve.kept import is_kept, upload_suffix
 from dovetail.serve.pages import parts
@@ -203,10 +205,9 @@ def _hit(desk: Desk, table: str, hit: Hit) -> None:
 
 
 def _samples(hit: Hit) -> None:
-    brings = f" (+{len(hit.brings) - _BRINGS})" if len(hit.brings) > _BRINGS else ""
     lines = {
         "matched": ", ".join(hit.matched), "not matched": ", ".join(hit.unmatched),
-        "new columns": ", ".join(hit.brings[:_BRINGS]) + brings,
+        "new columns": first_names(hit.brings, _BRINGS),
     }  # fmt: skip
     with ui.element("div").classes("small any"):
         for name, text in lines.items():
