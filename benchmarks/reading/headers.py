@@ -27,7 +27,7 @@ from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.encoding import encoding_of
 from dovetail.lake.formats import format_of
 from dovetail.lake.frame import ROWS_THAT_VOTE, comment_mark, first_rows, is_comment, preamble_length, usual_width
-from dovetail.lake.reader import text_suffix
+from dovetail.lake.file_reader import text_suffix
 from dovetail.lake.streams import compression_of, reasons
 
 Example = tuple[list[str], list[list[str]]]
