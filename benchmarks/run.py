@@ -181,6 +181,7 @@ def machine() -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     return {
         "date": time.strftime("%Y-%m-%d"),
+        "commit": commit(),
         "machine": f"{os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}, Python {platform.python_version()}",
         "load": round(os.getloadavg()[0], 1),
         "versions": {name: version(name) for name in VERSIONS},
