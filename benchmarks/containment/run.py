@@ -26,9 +26,11 @@ from generate import Sets, generate
 from dovetail.indexes.lsh_ensemble.build import MOST_PARTITIONS
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "indexing"))
+sys.path += [str(HERE.parent), str(HERE.parent / "indexing")]
 
 from reporting import emit, machine, markdown_table  # noqa: E402
+
+from measured import record  # noqa: E402
 
 
 class Lake(NamedTuple):
@@ -148,6 +150,7 @@ def report_peer(run: Run) -> list[str]:
             times(other["seconds"], own["seconds"]), times(other["verified_seconds"], own["seconds"]),
         ]  # fmt: skip
 
+    keep_peer(run, peer)
     return [
         compare(run.built, run.ours, peer),
         "Recall of verified answers, and precision of unverified ones (ours: all by sketches).",
@@ -166,6 +169,28 @@ def report_peer(run: Run) -> list[str]:
             run.rows(speed, run.ours, peer),
         ),
     ]  # fmt: skip
+
+
+def keep_peer(run: Run, peer: Any) -> None:
+    """The figures of docs/benchmarks.md: how many times as fast, from values."""
+    ours, theirs = run.ours["thresholds"], peer["thresholds"]
+    verified, bare = {}, {}
+    for threshold in run.thresholds:
+        own = np.mean(ours[threshold]["seconds"])
+        verified[threshold] = np.mean(np.add(theirs[threshold]["verified_seconds"], peer["query_sketch_seconds"])) / own
+        bare[threshold] = np.mean(theirs[threshold]["seconds"]) / own
+    recalls = [[recall(side[t]["answers"], right) for t, right in run.expected.items()] for side in (ours, theirs)]
+    record(
+        columns=len(run.sets.offsets) - 1,
+        to_070=[times for threshold, times in verified.items() if float(threshold) <= 0.7],
+        at_100=verified.get("1.0"),
+        bare_at_100=bare.get("1.0"),
+        recall=recalls[0],
+        its_recall=recalls[1],
+        megabytes=run.ours["pss"] / 1e6,
+        its_gigabytes=peer["pss"] / 1e9,
+        part=run.ours["pss"] / peer["pss"],
+    )
 
 
 def compare(built: Any, ours: Any, peer: Any) -> str:

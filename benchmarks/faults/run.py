@@ -28,6 +28,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
+
 HERE = Path(__file__).resolve().parent
 OUTCOMES = ("right", "refused", "killed", "wrong", "traceback", "crash", "hangs")
 
@@ -44,6 +48,13 @@ def main() -> int:
         preload_shim(Path(folder))
         results = play_all(options, Path(folder))
     print(summary(results))
+    record(
+        rounds=len(results),
+        broken=sum(bool(result["failures"]) for result in results),
+        faults=len({result["fault"] for result in results}),
+        commands=len({result["command"] for result in results}),
+        pairs=len({(result["fault"], result["command"]) for result in results}),
+    )
     return 1 if any(result["failures"] for result in results) else 0
 
 

@@ -20,6 +20,11 @@ class Power:
     """Half of the 90 % interval of the exponent; None for two points, which any line fits."""
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """That of the exponent, 90 %."""
+        return None if self.error is None else (self.exponent - self.error, self.exponent + self.error)
+
+    @property
     def text(self) -> str:
         return f"{self.exponent:.2f}" + ("" if self.error is None else f" ± {self.error:.2f}")
 

@@ -30,11 +30,13 @@ from fit import fit
 from shapes import SHAPES, make_lake
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "indexing"))
+sys.path += [str(HERE.parent), str(HERE.parent / "indexing")]
 
 from memory import Usage, run_measured  # noqa: E402
 from reporting import machine, markdown_table  # noqa: E402
 from sides import COMMAND, index  # noqa: E402
+
+from measured import record  # noqa: E402
 
 SEARCHES = [kind for kind in ask.KINDS if kind != "path"]
 STEPS = ["index", *SEARCHES, "inds", "keys", "path", "compact"]
@@ -179,6 +181,23 @@ def _row(name: str, found: list[dict[str, Any]], sizes: list[int], key: str, uni
     return (label, *cells, fit(points).text, fit(points[-2:]).text)
 
 
+def keep(found: list[dict[str, Any]]) -> None:
+    """The figures of docs/benchmarks.md."""
+    size, column, nothing_said = (
+        fit([(line["tables"], line[key]) for line in found if line["step"] == step])
+        for step, key in (("index", "bytes"), ("one column", "median_ms"), ("nothing said", "median_ms"))
+    )
+    record(
+        tables=[line["tables"] for line in found],
+        bytes_exponent=size.exponent,
+        bytes_interval=size.interval,
+        column_exponent=column.exponent,
+        column_interval=column.interval,
+        nothing_said_exponent=nothing_said.exponent,
+        nothing_said_interval=nothing_said.interval,
+    )
+
+
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
@@ -201,7 +220,10 @@ def main() -> None:
         if given.remove:
             shutil.rmtree(lake.folder, ignore_errors=True)
     same = {"shape": given.shape, "scale": given.scale, "seed": given.seed}
-    print("\n" + report(given.shape, [line for line in lines(results) if same.items() <= line.items()]))
+    found = [line for line in lines(results) if same.items() <= line.items()]
+    print("\n" + report(given.shape, found))
+    if len({line["tables"] for line in found}) > 1:
+        keep(found)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,16 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import dovetail
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 Key = tuple[str, frozenset[tuple[str, str]], str]
 
@@ -100,11 +105,13 @@ def main() -> None:
     given = parser.parse_args()
     databases = sorted(path.parent for path in given.databases.glob("*/truth.json"))
     print("| lake | declared | found | F1 | filters, by coverage | … with whole numbers |\n|:--|--:|--:|--:|--:|--:|")
-    within = []
+    within: list[list[int]] = []
     for database in databases:
         index = given.work / f"{database.name}.idx"
         within.append(measure(database.name, database / "tables", index, set(declared(database)), given.misses))
-    line("**within a database**", [sum(counts) for counts in zip(*within, strict=True)])
+    totals = [sum(counts) for counts in zip(*within, strict=True)]
+    line("**within a database**", totals)
+    in_one = {}
     if given.tpch:
         measure("TPC-H", given.tpch, given.work / "tpch.idx", set(tpch_keys()), given.misses)
     for name, mark in (("folders", "/"), ("flat", "__")):
@@ -115,7 +122,8 @@ def main() -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, target)
         truth = {key for database in databases for key in declared(database, f"{database.name}{mark}")}
-        measure(f"one lake, {name}", lake, given.work / f"{name}.idx", truth, given.misses)
+        in_one[name] = measure(f"one lake, {name}", lake, given.work / f"{name}.idx", truth, given.misses)
+    record(filters_within=totals[2] / totals[0], filters_one_lake=in_one["folders"][2] / in_one["folders"][0])
 
 
 if __name__ == "__main__":

@@ -16,12 +16,17 @@ import argparse
 import heapq
 import os
 import random
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from places import _BUCKET, run, s3_server
 from reporting import emit, machine, markdown_table
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 _COMMON = """
 import contextlib, json, sys, time
@@ -148,7 +153,8 @@ def _row(row: int, chance: random.Random) -> str:
     return ",".join(map(str, cells)) + "\n"
 
 
-def write_file(path: Path, size: int) -> None:
+def write_file(path: Path, size: int) -> int:
+    """Returns the number of its rows."""
     chance, row = random.Random(1), 0
     with path.open("w") as file:
         file.write(
@@ -158,6 +164,7 @@ def write_file(path: Path, size: int) -> None:
         while file.tell() < size:
             file.write("".join(_row(row + n, chance) for n in range(1_000)))
             row += 1_000
+    return row
 
 
 def on_cores(stages: list[tuple[str, list[float]]], cores: int) -> dict[str, float]:
@@ -189,7 +196,7 @@ def main() -> None:
     rows, computed = [], []
     with tempfile.TemporaryDirectory() as folder:
         huge, small = Path(folder, "huge.csv"), Path(folder, "small.csv")
-        write_file(huge, options.megabytes * 1_000_000)
+        lines = write_file(huge, options.megabytes * 1_000_000)
         write_file(small, 3_000_000)
 
         def measure(program: str, source: str, slots: int, variables: dict[str, str]) -> dict[str, Any]:
@@ -201,6 +208,9 @@ def main() -> None:
         def add(kind: str, source: str, variables: dict[str, str]) -> None:
             found = measure(_ON_SPARK, source, 2, variables)
             rows.extend(times(kind, 2, mode, found[mode], found["walk"]) for mode in ("one", "many"))
+            if kind == "file":
+                speedup = found["one"]["all"] / found["many"]["all"]
+                record(megabytes=options.megabytes, rows=lines, times=speedup)
 
         add("file", str(huge), {})
         for cores in _CORES:

@@ -14,6 +14,7 @@ import argparse
 import gc
 import json
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +34,10 @@ from dovetail.pipeline.plan import batch_groups, compare, disk_bytes, group_file
 from dovetail.pipeline.probe import witnesses_of_lake
 from dovetail.pipeline.roots import list_tables
 from dovetail.settings import DEFAULTS, MB
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 ROOT = Root("s3://lake/raw")
 _WORKERS = 64
@@ -125,20 +130,22 @@ def main() -> None:
     options = parser.parse_args()
     SimulatedStore.found = simulated(options.files, options.megabytes * MB)
     files.Objects = SimulatedStore  # type: ignore[misc, assignment]
-    rows = []
+    rows, seconds = [], []
     for label in ("first run", "later run"):
         segments = [] if label == "first run" else catalogs(list_tables([ROOT]))
         gc.collect()
         clock, read, groups = plan(segments)
         stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in clock.seconds.items() if seconds >= 0.05)
+        seconds.append(sum(clock.seconds.values()))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         rows.append(
-            (label, f"{options.files:,}", f"{read:,}", f"{groups:,}", f"{sum(clock.seconds.values()):.1f}",
-             f"{clock.cpu_seconds:.1f}",             f"{peak:,.0f}", stages)
+            (label, f"{options.files:,}", f"{read:,}", f"{groups:,}", f"{seconds[-1]:.1f}",
+             f"{clock.cpu_seconds:.1f}", f"{peak:,.0f}", stages)
         )  # fmt: skip
     names = ("", "files listed", "to read", "groups", "seconds", "CPU seconds", "peak RSS, MB", "of which, seconds")
     on_disk = f"\n\n{listed(options.folder)}" if options.folder else ""
     emit(f"{machine()}\n\n{markdown_table(names, rows)}{on_disk}", options.report)
+    record(files=options.files, seconds=max(seconds), gigabytes=peak / 1e3)
 
 
 def listed(folder: Path) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,10 @@ from lakes import copies, lake_bytes, warm
 from memory import Usage
 from reporting import emit, machine, markdown_table
 from sides import Build, Peer, add_common_options, index, read_by_peer, settings_options
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 
 @dataclass
@@ -95,6 +100,18 @@ def ratios(found: Rounds) -> str:
     )
 
 
+def keep(found: Rounds) -> None:
+    """The figures of docs/benchmarks.md."""
+    assert found.again is not None
+    record(
+        tables=found.builds[-1].report["tables"],
+        gigabytes=found.bytes / 1e9,
+        ratio=median(build.own_seconds for build in found.builds) / median(peer.seconds for peer in found.typed),
+        peak_gigabytes=max(build.usage.peak_bytes for build in found.builds) / 1e9,
+        again_percent=100 * found.again.seconds / median(build.seconds for build in found.builds),
+    )
+
+
 def bars(found: Rounds) -> str:
     """Memory by process, index size, and the second run over the same lake."""
     highest = max(found.builds, key=lambda build: build.usage.peak_bytes)
@@ -125,6 +142,7 @@ def main() -> None:
         title = options.lake.name + (f" × {options.copies}" if options.copies > 1 else "")
         found = measure(options.dovetail, lake, work, options.rounds, settings_options(options.set))
     emit(report(title, found), options.report)
+    keep(found)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import struct
+import sys
 from collections import Counter
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 _PLACE = struct.Struct("<QQQ")
 _TAIL = 16  # bytes behind the place of the directory: checksum and magic
@@ -30,6 +35,13 @@ def arrays_of(index: Path) -> Counter[tuple[str, str]]:
         for name, place in directory["arrays"].items():
             found[directory["name"], name] += place["length"] * _ITEM.get(place["dtype"], 8)
     return found
+
+
+def tables_of(index: Path) -> int:
+    """As the newest manifest has it."""
+    newest = max(index.glob("manifest-*.json"), key=lambda path: int(path.stem.partition("-")[2]))
+    segments = json.loads(newest.read_text(encoding="utf-8"))["segments"]
+    return sum(segment["tables"] - len(segment["dead"]) for segment in segments)
 
 
 def raw_bytes(lake: Path) -> int:
@@ -51,7 +63,9 @@ def main() -> None:
             print(f"| {name} | {_cells([index[part, name] for index in indexes])} |")
     print(f"| all | {_cells(totals)} |")
     if given.raw:
-        print(f"bytes a raw byte: {', '.join(f'{total / raw_bytes(given.raw):.2f}' for total in totals)}")
+        ratios = [total / raw_bytes(given.raw) for total in totals]
+        print(f"bytes a raw byte: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+        record(ratio=ratios[-1], tables=tables_of(given.index))
 
 
 def _cells(sizes: list[int]) -> str:

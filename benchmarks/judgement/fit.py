@@ -13,6 +13,7 @@ stored in the package.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -39,6 +40,10 @@ from dovetail.join.judge import (
     kind_of,
     rank_features,
 )
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 FOLDS = 7
 RANK_PENALTY, ACCEPT_PENALTY = 0.03, 30.0
@@ -204,7 +209,30 @@ def report(judge: Judge, cases: list[MeasuredCase], every: bool) -> None:
     for family, groups in families.items():
         print(_line(family, groups))
     _reliability(told)
-    print(f"\nfirst of `predicates`: F1 {_first_of_predicates(judge, cases):.3f}")
+    predicates = _first_of_predicates(judge, cases)
+    print(f"\nfirst of `predicates`: F1 {predicates:.3f}")
+    keep(families, predicates)
+
+
+def keep(families: dict[str, dict[str, list[Judged]]], predicates: float) -> None:
+    """The figures of docs/benchmarks.md."""
+    declared, titles, entities = (families[name] for name in ("declared keys", "autofj with ids", "ccer"))
+    strangers = _every(families["strangers"])
+    record(
+        databases=len(declared),
+        declared_cases=len(_every(declared)),
+        declared=_means(declared).mean(),
+        declared_interval=_interval(_means(declared)),
+        predicates=predicates,
+        titles_cases=len(_every(titles)),
+        titles=_means(titles).mean(),
+        titles_interval=_interval(_means(titles)),
+        entities_cases=len(_every(entities)),
+        entities=_means(entities).mean(),
+        entities_interval=_interval(_means(entities)),
+        strangers=len(strangers),
+        left_alone=1 - sum(each.score is not None for each in strangers) / len(strangers),
+    )
 
 
 def _first_of_predicates(judge: Judge, cases: list[MeasuredCase]) -> float:
@@ -217,12 +245,27 @@ def _first_of_predicates(judge: Judge, cases: list[MeasuredCase]) -> float:
     return float(np.mean([np.mean(group) for group in groups.values()]))
 
 
+def _means(groups: dict[str, list[Judged]]) -> Array:
+    """F1 of each group."""
+    return np.array([np.mean([f1(each.score) if each.score else 0.0 for each in group]) for group in groups.values()])
+
+
+def _interval(means: Array) -> list[float]:
+    """95 % of the mean, by resampling groups."""
+    draws = np.random.default_rng(1).choice(means, (RESAMPLES, len(means))).mean(axis=1)
+    bounds: list[float] = np.quantile(draws, [0.025, 0.975]).tolist()
+    return bounds
+
+
+def _every(groups: dict[str, list[Judged]]) -> list[Judged]:
+    return [each for group in groups.values() for each in group]
+
+
 def _line(family: str, groups: dict[str, list[Judged]]) -> str:
     """Means over the groups; precision over the cases in which something is joined."""
-    means = np.array([np.mean([f1(each.score) if each.score else 0.0 for each in group]) for group in groups.values()])
-    draws = np.random.default_rng(1).choice(means, (RESAMPLES, len(means))).mean(axis=1)
-    low, high = np.quantile(draws, [0.025, 0.975])
-    judged = [each for group in groups.values() for each in group]
+    means = _means(groups)
+    low, high = _interval(means)
+    judged = _every(groups)
     taken = [each.score for each in judged if each.score]
     precision = np.mean([score[0] for score in taken]) if taken else 0.0
     recall = np.mean([each.score[1] if each.score else 0.0 for each in judged])

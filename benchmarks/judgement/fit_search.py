@@ -17,6 +17,7 @@ import argparse
 import datetime
 import json
 import math
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,7 @@ from search import (
     Question,
     References,
     ask,
+    figures,
     how_right,
     lists_my_names,
     questions,
@@ -47,6 +49,10 @@ from dovetail.search.ranking.features import FEATURES, Pairs
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.rank import Ranker
 from dovetail.tables.input_table import InputTable, open_table
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 _LEFT_OUT = 3  # databases
 _SHORTLIST = 40  # tables whose pairs of columns are examples
@@ -225,8 +231,11 @@ def _log_odds(scores: Array) -> Array:
     return odds
 
 
-def reliability(answers: Iterable[Answer]) -> None:
-    """Of all hits that are shown, in ten groups of the same size: what they are told at, and how many are right."""
+def reliability(answers: Iterable[Answer]) -> float:
+    """Of all hits that are shown, in ten groups of the same size: what they are told at, and how many are right.
+
+    Returns the expected calibration error.
+    """
     hits = [hit for answer in answers for hit in answer.hits if not math.isnan(hit.right)]
     hits.sort(key=lambda hit: hit.score)
     groups = np.array_split(np.array([(hit.score, hit.right) for hit in hits]), 10)
@@ -234,6 +243,7 @@ def reliability(answers: Iterable[Answer]) -> None:
     for group in groups:
         print(f"told at {group[:, 0].mean():.2f}: {group[:, 1].mean():.2f} right, of {len(group)}")
     print(f"expected calibration error: {error:.3f}")
+    return float(error)
 
 
 def write(model: Model, shift: float, factor: float, examples: list[Example]) -> None:
@@ -273,7 +283,16 @@ def measure(lake: dovetail.Lake, asked: list[Question], examples: list[Example],
     for title, answers in (("Files of the lake", scaled(inside)), ("Files outside of the lake", scaled(outside))):
         print(f"\n{title}, databases left out")
         report(answers)
-        reliability(answers)
+        error = reliability(answers)
+        if title == "Files of the lake":
+            found = figures(answers)
+            record(
+                tables=len(lake.tables()),
+                questions=len(answers),
+                first_ten=found["first 10"],
+                first=found["first"],
+                calibration_error=error,
+            )
 
 
 if __name__ == "__main__":

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from declared_keys import Candidates, Declared
 
 from dovetail._types import Array
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 _BINS = 10
 _WORTH, _LIKELY = 0.1, 0.5  # probabilities from which on calibration and precision are reported
@@ -44,7 +50,16 @@ def report(
     for name, total, share in zip(names, totals.tolist(), shares, strict=True):
         _line(name, total, [f"{value:.2f}" for value in share.ravel()])
     _line("**mean of databases**", totals.sum(axis=0).tolist(), [f"**{v:.3f}**" for v in shares.mean(axis=0).ravel()])
-    _line("90% interval", ["", ""], [_interval(values) for values in shares.reshape(len(names), -1).T])
+    intervals = [_interval(values) for values in shares.reshape(len(names), -1).T]
+    _line("90% interval", ["", ""], ["–".join(f"{bound:.2f}" for bound in interval) for interval in intervals])
+    within_share, one_lake_share = shares.mean(axis=0)[:2, 0]
+    record(
+        databases=len(names),
+        within=within_share,
+        within_interval=intervals[0],
+        one_lake=one_lake_share,
+        one_lake_interval=intervals[2],
+    )
     whole = found.sum(axis=0) / totals.sum(axis=0)
     _line("all keys", totals.sum(axis=0).tolist(), [f"{value:.3f}" for value in whole.ravel()])
     within = (
@@ -84,10 +99,11 @@ def _found(kept: Candidates, scores: Array, numbers: list[int]) -> tuple[list[Ar
     return places, [len(one) for one in places]
 
 
-def _interval(values: Array) -> str:
+def _interval(values: Array) -> list[float]:
     rng = np.random.default_rng(_SEED)
     means = rng.choice(values, (_DRAWS, len(values))).mean(axis=1)
-    return "–".join(f"{bound:.2f}" for bound in np.percentile(means, _INTERVAL))
+    bounds: list[float] = np.percentile(means, _INTERVAL).tolist()
+    return bounds
 
 
 def _line(name: str, totals: list[object], values: list[str]) -> None:

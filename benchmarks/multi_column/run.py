@@ -10,6 +10,7 @@ asked. Every rule for the start and every baseline answers the same queries, and
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,10 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.normalise.hashing import as_buffers
 from dovetail.normalise.hashing import hash_tokens as hash_strings
 from dovetail.ways import choose_way
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 WIDTHS = (2, 3, 5, 10)
 SIZES = (128, 512)
@@ -160,6 +165,13 @@ def against_integers(segment: OpenSegment, questions: list[Question]) -> list[st
             answers.append((found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist()))
         gave_up += any(cut)
         assert any(cut) or answers[0] == answers[1] == answers[2], "the answers differ"
+    own, by_scr, by_mcr = (np.array(times[name]) for name in ("ours", "scr", "mcr"))
+    record(
+        tables=len(segment.names),
+        scr=np.median(by_scr / own),
+        mcr=np.median(by_mcr / own),
+        of_the_faster=np.median(own / np.minimum(by_scr, by_mcr)),
+    )
     title = f"over the integer row store; in {gave_up} queries SCR or MCR gave up"
     return timing_table(times, "ours", title)
 

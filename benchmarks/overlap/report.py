@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from dovetail.indexes.josie.core import OverlapWork
 from dovetail.ways import every_way
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 WAYS = {way.name: way for way in every_way("overlap")}
 NAMES = {"auto": "ours", "josie": "JOSIE", "merge_list": "MergeList-D", "probe_set": "ProbeSet-D"}
@@ -61,6 +67,28 @@ def report(title: str, described: str, cells: list[Cell]) -> str:
     return "\n".join([*lines, "", *_bars(cells)]) + "\n"
 
 
+def keep(cells: list[Cell], sets: int, tables: int | None) -> None:
+    """The figures of docs/benchmarks.md: how many times as fast as each peer, by cell."""
+    small = _factors(cells, "DuckDB", 1, 10_000)
+    large = _factors(cells, "DuckDB", 10_001, 100_000)
+    similarity = _factors(cells, "SetSimilaritySearch", 1, 100_000)
+    record(
+        sets=sets,
+        tables=tables,
+        duckdb_small_least=min(small, default=None),
+        duckdb_small_median=np.median(small) if small else None,
+        duckdb_large_least=min(large, default=None),
+        duckdb_large_median=np.median(large) if large else None,
+        similarity_least=min(similarity, default=None),
+        similarity_median=np.median(similarity) if similarity else None,
+    )
+
+
+def _factors(cells: list[Cell], peer: str, least: int, most: int) -> list[float]:
+    """How many times as long as we a peer takes, for each cell of these sizes."""
+    return [cell.times_ours(peer) for cell in cells if peer in cell.peers and least <= cell.size <= most]
+
+
 def _table(headings: list[str], cells: list[Cell], row: Callable[[Cell], list[str]]) -> list[str]:
     lines = [f"| {' | '.join(headings)} |", "|" + "--:|" * len(headings)]
     return lines + [f"| {cell.size:,} | {cell.k} | {' | '.join(row(cell))} |" for cell in cells]
@@ -98,7 +126,7 @@ def _bars(cells: list[Cell]) -> list[str]:
         )
     bars = (("DuckDB", 1, 10_000, 10), ("DuckDB", 10_001, 100_000, 3), ("SetSimilaritySearch", 1, 100_000, 20))
     for peer, least, most, bar in bars:
-        factors = [cell.times_ours(peer) for cell in cells if peer in cell.peers and least <= cell.size <= most]
+        factors = _factors(cells, peer, least, most)
         if factors:
             lines.append(
                 f"- {peer} ÷ ours, {least:,} to {most:,} values: least {min(factors):,.1f}, "

@@ -25,12 +25,14 @@ import pyarrow as pa
 from generate import KINDS, draw_sets
 from peers import DuckDB, SetSimilaritySearch
 from queries import SIZES, draw_queries
-from report import WAYS, Cell, report
+from report import WAYS, Cell, keep, report
 from sets import build, sets_of
 
+import dovetail
 from dovetail.indexes.josie.query import JosieReader
 
 KS = (5, 10, 20)
+_LESS = "without columns of numbers"
 COLUMNS = {"open_data": 20_000, "web_tables": 1_000_000}
 
 
@@ -106,6 +108,8 @@ def table(title: str, sets: Iterable[pa.LargeStringArray], arguments: argparse.N
         cells = measure(reader, queries, arguments.repeat)
         if arguments.peers:
             measure_peers(reader, cells, queries, arguments.peers)
+        if not title.endswith(_LESS):
+            keep(cells, reader.tokens.arrays.columns, arguments.tables)
         return report(f"{title}, seed {arguments.seed}", described, cells)
 
 
@@ -128,12 +132,14 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.lake in KINDS:
         columns = arguments.columns or COLUMNS[arguments.lake]
+        arguments.tables = None
         tables = {arguments.lake: draw_sets(KINDS[arguments.lake], columns, arguments.seed)}
     else:
         index = Path(arguments.lake)
+        arguments.tables = len(dovetail.open(index).tables())
         tables = {
             f"{index.name}, all columns": sets_of(index, numbers=True),
-            f"{index.name}, without columns of numbers": sets_of(index, numbers=False),
+            f"{index.name}, {_LESS}": sets_of(index, numbers=False),
         }
     text = "\n".join(table(title, sets, arguments) for title, sets in tables.items())
     print(text)

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from pathlib import Path
 
 from databases import TablePair, declared, f1, tpch
 
 from dovetail.join.best_predicate.coding import code_tables
-from dovetail.join.best_predicate.scores import PREFERENCES
+from dovetail.join.best_predicate.scores import DEFAULT, PREFERENCES
 from dovetail.join.best_predicate.search import best_predicates
 from dovetail.tables.input_table import open_table
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 PAPER = {
     "TPC-H": ((0.958, 1, 1, 1, 1), (35.1, 62.2, 61.8, 90.4, 134.3)),
@@ -40,11 +45,18 @@ def main() -> None:
         databases[folder.name] = declared(folder)
     heads = " | ".join(f"{each.name} ({each.symbol})" if each.symbol else each.name for each in PREFERENCES.values())
     print(f"| database | pairs | measure | {heads} | stopped |\n" + "|---" * (len(PREFERENCES) + 4) + "|")
-    for name, pairs in databases.items():
-        _measure(name, pairs, options.seconds, options.pairs)
+    found = [_measure(name, pairs, options.seconds, options.pairs) for name, pairs in databases.items() if pairs]
+    means = {preference: statistics.mean(each[preference] for each in found) for preference in PREFERENCES}
+    print(_line("mean", "", "F1", [f"{mean:.3f}" for mean in means.values()], ""))
+    record(
+        databases=len(found),
+        key=means.pop(DEFAULT),
+        preferences=means.values(),
+    )
 
 
-def _measure(name: str, pairs: list[TablePair], seconds: float, shown: bool) -> None:
+def _measure(name: str, pairs: list[TablePair], seconds: float, shown: bool) -> dict[str, float]:
+    """Print the figures of a database; returns the F1 of each preference."""
     scores: dict[str, list[float]] = {preference: [] for preference in PREFERENCES}
     times: dict[str, list[float]] = {preference: [] for preference in PREFERENCES}
     read, stopped = [], 0
@@ -71,6 +83,7 @@ def _measure(name: str, pairs: list[TablePair], seconds: float, shown: bool) -> 
     print(_line(name, len(pairs), f"s, after {reading:.2f} of reading", searching, ""), flush=True)
     for measure, numbers in zip(("F1", "s, with reading"), PAPER.get(name, ()), strict=False):
         print(_line(name, "", f"the paper's {measure}", ["–", *map(str, numbers)], ""), flush=True)
+    return {preference: statistics.mean(each) for preference, each in scores.items()}
 
 
 def _line(name: str, pairs: int | str, measure: str, cells: list[str], stopped: int | str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,10 @@ import pyarrow as pa
 
 import dovetail
 from dovetail.tables.input_table import InputTable, open_table
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 _JOINS = (
     ("lineitem", "orders", (("l_orderkey", "o_orderkey"),)),
@@ -37,16 +42,18 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     pa.set_cpu_count(options.threads)
+    ratios: list[float] = []
     for left, right, on in _JOINS:
         sides = [open_table(options.tpch / f"{name}.csv", name) for name in (left, right)]
         for place, each in enumerate(sides):
             for pair in on:
                 each.column(pair[place]).codes()
-        for how in _KINDS:
-            _compare(sides, on, how, options)
+        ratios += [_compare(sides, on, how, options) for how in _KINDS]
+    record(ratio=ratios)
 
 
-def _compare(sides: list[InputTable], on: tuple[tuple[str, str], ...], how: str, options: argparse.Namespace) -> None:
+def _compare(sides: list[InputTable], on: tuple[tuple[str, str], ...], how: str, options: argparse.Namespace) -> float:
+    """Our time by that of SQL without an order."""
     ours = _median(lambda: dovetail.join(*sides, on=list(on), how=how).table, options.repeat)
     with duckdb.connect(config={"threads": options.threads}) as connection:
         for place, (name, each) in enumerate(zip("lr", sides, strict=True)):
@@ -67,6 +74,7 @@ def _compare(sides: list[InputTable], on: tuple[tuple[str, str], ...], how: str,
         f"{ours / plain:5.2f} x, {ours / ordered:5.2f} x",
         flush=True,
     )
+    return ours / plain
 
 
 def _tokens(one: InputTable, name: str) -> pa.Array:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numba
@@ -25,6 +27,11 @@ from dovetail.join.best_predicate.scores import PREFERENCES
 from dovetail.join.best_predicate.search import Search
 from dovetail.tables.input_table import open_table
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
+
+_FEW = 100  # rows of the larger table, below which starting and compiling are all that is measured
 _STATISTICS = """
 WITH l AS (SELECT {left}, count(*) AS n FROM l WHERE {left_filled} GROUP BY ALL),
      r AS (SELECT {right}, count(*) AS n FROM r WHERE {right_filled} GROUP BY ALL)
@@ -45,15 +52,26 @@ def main() -> None:
     options = parser.parse_args()
     numba.set_num_threads(options.threads)
     named = [tuple(each.split("-")) for each in options.tables.split(",") if each] or list(TPCH)
+    compared = []
     for left, right in named:
         paths = options.tpch / f"{left}.csv", options.tpch / f"{right}.csv"
         if options.prunings:
             _prunings(paths, options.seconds)
         else:
-            _compare(paths, options)
+            compared.append(_compare(paths, options))
+    worth = [each for each in compared if each.rows >= _FEW]
+    record(in_all=[each.in_all for each in worth], without_reading=[each.without_reading for each in worth])
 
 
-def _compare(paths: tuple[Path, Path], options: argparse.Namespace) -> None:
+class Compared(NamedTuple):
+    """How many times as fast as SQL, and the rows of the larger table."""
+
+    rows: int
+    in_all: float
+    without_reading: float
+
+
+def _compare(paths: tuple[Path, Path], options: argparse.Namespace) -> Compared:
     begun = time.process_time()
     tables = [open_table(path) for path in paths]
     read = time.process_time()
@@ -63,12 +81,15 @@ def _compare(paths: tuple[Path, Path], options: argparse.Namespace) -> None:
     name = " – ".join(path.stem for path in paths)
     print(f"{name:24} ours: read {read - begun:6.2f} s, best {ours - read:6.2f} s", end="", flush=True)
     loading, scoring, queries = _in_sql(paths, options)
+    rows = max(table.rows for table in tables)
+    found = Compared(rows, (loading + scoring) / (ours - begun), scoring / (ours - read))
     print(
         f"   SQL: read {loading:6.2f} s, {queries} queries {scoring:7.2f} s   "
-        f"{(loading + scoring) / (ours - begun):5.1f} x in all, {scoring / (ours - read):5.1f} x without reading"
+        f"{found.in_all:5.1f} x in all, {found.without_reading:5.1f} x without reading"
         + ("" if best.complete else "   cut short"),
         flush=True,
     )
+    return found
 
 
 def _in_sql(paths: tuple[Path, Path], options: argparse.Namespace) -> tuple[float, float, int]:

@@ -17,15 +17,21 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean, median, quantiles
 
 import dovetail
 from dovetail.catalog.near_copies import CopyGroups, outlines
 from dovetail.indexes.open_segment import find_table
 from dovetail.search.hits import Hits
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,11 @@ def main() -> None:
         exact.append(whole)
         opened.append(lake.search(query, copies=True))
     print(f"{len(tables):,} tables, {len(queries)} queries")
+    record(
+        tables=len(tables),
+        first_ms=1000 * median(answer.wall for answer in first),
+        exact_ms=1000 * median(answer.wall for answer in exact),
+    )
     times("approximate answer", first)
     times("exact answer", exact)
     answered = [(a.hits, b.hits) for a, b in zip(first, exact, strict=True) if b.hits]

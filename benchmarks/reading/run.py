@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import random
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,10 @@ from peers import compare
 
 from dovetail.errors import UnreadableTable
 from dovetail.lake.reader import RowCounter, detect_layout, read
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 
 @dataclass
@@ -81,6 +86,9 @@ def main() -> None:
     without_header = headerless()
     mended = sum(not o.header if o.table in without_header else o.right for o in outcomes)
     print(f"{mended} of {len(outcomes)} ({mended / len(outcomes):.2%}) with the tables that have no header corrected")
+    record(
+        tables=len(outcomes), right_percent=100 * right / len(outcomes), corrected_percent=100 * mended / len(outcomes)
+    )
     print(summary("detect_layout", [outcome.detect_ms for outcome in outcomes]))
     print(summary("read", [outcome.read_ms for outcome in outcomes]))
     if options.list_misses:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -18,6 +19,10 @@ from pathlib import Path
 from indexes import index_one_by_one, merge_into, some_tables
 
 import dovetail
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 _QUESTIONS = 40
 _ROUNDS = 3
@@ -64,6 +69,7 @@ def main() -> None:
     say(f"{done.segments_after:,}, after `compact`", after)
     ratio = statistics.median(after) / statistics.median(points[min(points)])
     print(f"\nAfter `compact` ({seconds:.0f} s with Spark's start): {ratio:.2f} times one segment's median.")
+    record(tables=len(files), ratio=ratio)
     if given.plot:
         draw(points, done.segments_after, after, given.plot)
     shutil.rmtree(work)

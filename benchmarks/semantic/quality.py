@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ from dovetail.indexes.pexeso.core import Space, VectorParameters
 from dovetail.join.choose import join_tables
 from dovetail.join.request import JoinRequest
 from dovetail.tables.input_table import open_table
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 KEYS = ("title", "name", "key")
 SHARES = np.arange(0.1, 0.95, 0.1)
@@ -174,16 +179,29 @@ def main() -> None:
     options = parser.parse_args()
     all_cases = list(cases(options.pairs, options.most))
     print(f"{len(all_cases)} pairs of tables")
+    best: dict[str, Best] = {}
+    joins: dict[str, float] = {}
     for name, (similarity, levels) in (peers() if not options.alone else {}).items():
-        tell(name, all_cases, similarity, levels)
+        best[name] = tell(name, all_cases, similarity, levels)
     for name in filter(None, options.embedders.split(",")):
         space = VectorParameters.chosen(name).space()
-        tables = tell(name, all_cases, Similarity(space), SIMILARITIES)
+        best[name] = tell(name, all_cases, Similarity(space), SIMILARITIES)
+        tables = best[name].tables
         default = min(tables, key=lambda key: abs(key[0] - 0.5) + abs(key[1] - 0.6))
         rows = joined(all_cases, by_meaning(space))
+        joins[name] = float(rows[2])
         print(f"{'':26} tables at 0.5, 60 %: {told(tables[default])}   joined rows {told(rows)}", flush=True)
     for way in () if options.alone else ("equal", "similar"):
         print(f"{'dovetail join --by ' + way:26} joined rows {told(joined(all_cases, by_way(way)))}", flush=True)
+    if not options.alone and "ngrams" in joins:
+        record(
+            pairs=len(all_cases),
+            rows=joins["ngrams"],
+            rapidfuzz_rows=best["rapidfuzz token_set_ratio"].rows_f1,
+            equal_rows=best["equal values"].rows_f1,
+            tables=best["ngrams"].tables_f1,
+            jaccard_tables=best["Jaccard of words"].tables_f1,
+        )
 
 
 def peers() -> dict[str, tuple[Callable[..., Any], Any]]:
@@ -194,7 +212,16 @@ def peers() -> dict[str, tuple[Callable[..., Any], Any]]:
     }
 
 
-def tell(name: str, all_cases: list[Case], similarity: Callable[..., Any], levels: Any) -> dict[Any, Any]:
+@dataclass(frozen=True)
+class Best:
+    """What a method finds with its best thresholds, and its tables by thresholds."""
+
+    tables: dict[Any, Any]
+    tables_f1: float
+    rows_f1: float
+
+
+def tell(name: str, all_cases: list[Case], similarity: Callable[..., Any], levels: Any) -> Best:
     begun = time.perf_counter()
     tables, rows = columns(all_cases, similarity, levels), rows_by(all_cases, similarity, levels)
     best = max(tables, key=lambda key: tables[key][2])
@@ -202,7 +229,7 @@ def tell(name: str, all_cases: list[Case], similarity: Callable[..., Any], level
     print(f"{name:26} tables {told(tables[best])} (at {best[0]:.2f}, {best[1]:.1f})", end="   ")
     print(f"best rows {told(rows[level])} (at {level:.2f}); right however far {rows[ANY][1]:.3f}", end="   ")
     print(f"{time.perf_counter() - begun:.0f} s", flush=True)
-    return tables
+    return Best(tables, float(tables[best][2]), float(rows[level][2]))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path += [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
 from pexeso import Grid
 
 from dovetail._storage.segment import Segment, SegmentWriter
@@ -36,12 +36,14 @@ from dovetail.indexes.tokens.index import TOKENS
 from dovetail.indexes.tokens.query import TokenReader
 from dovetail.search.semantic.match import TextQuery, similar
 from dovetail.tables.input_table import open_table
+from measured import record
 
 COLUMN = 100
 TAUS = (0.02, 0.04, 0.06, 0.08)
 # Vectors of averaged words, for which the paper's τ was chosen, lie in a narrow cone. These factors give those of the
 # embedders the same range.
 SPREADS = {"ngrams": 0.145, "words": 0.18, "sentences": 0.2}
+HARDEST = (0.08, 0.2)  # τ and T for which least is pruned
 SHARES = "0.2,0.4,0.6,0.8"
 PEERS = "blas,faiss,sparse,paper"
 _PORTION = 1 << 14
@@ -171,13 +173,21 @@ def run(lake: OneSegment, values: list[str], options: argparse.Namespace, genera
         [lake], TextQuery.of(open_table(asked[0]).columns[0], space), within(0.06, space), None, 50, everything
     )  # compiles
     print(f"tau   T    Dovetail CPU ms   times: {', '.join(chosen_peers)} (PEXESO-H, then the paper's way); same?")
+    asked_peers = [name for name in ("blas", "faiss", "sparse") if peers and peers.has(name)]
+    dense: list[float] = []
+    hardest = None
     for tau in TAUS:
         for share in map(float, options.shares.split(",")):
             rows = [one(lake, column, tau, share, everything, space, peers, options.paper) for column in asked]
             mean = np.mean([row[0] for row in rows], axis=0)
             ratios = "".join(f"{value / mean[0]:10.1f}" for value in mean[1:])
+            times = dict(zip(asked_peers, mean[1:] / mean[0], strict=False))  # the paper's come last
+            dense += [times[name] for name in ("blas", "faiss") if name in times]
+            if (tau, share) == HARDEST:
+                hardest = times.get("sparse")
             same = all(row[1] for row in rows) if peers else ""
             print(f"{tau:.2f}  {share:.1f}  {1e3 * mean[0]:10.1f}  {ratios}   {same}", flush=True)
+    record(values=len(values), dense=dense, sparse_hardest=hardest)
 
 
 class Peers:
@@ -210,6 +220,9 @@ class Peers:
             print(f"the paper's way with {len(self.grid.pivots)} pivots and {self.grid.levels} levels")
             for search in (self.grid.search_without_index, self.grid.search):
                 search(self.vectors[:1], int(self.column_of[-1]) + 1, 0.1, 1)  # compiles
+
+    def has(self, name: str) -> bool:
+        return {"blas": self.vectors, "faiss": self.flat, "sparse": self.transposed}[name] is not None
 
 
 def by_paper(

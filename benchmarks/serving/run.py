@@ -21,13 +21,21 @@ import itertools
 import json
 import random
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
 from server import cpu_seconds, own_memory, serving
+
+import dovetail
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 WARM_UP = 5.0  # seconds of questions before the clock runs
 POINTS = 12  # of the curve of memory
@@ -116,11 +124,11 @@ def summary(answers: list[tuple[float, int]], memory: list[int], elapsed: float,
     }  # fmt: skip
 
 
-def measure(address: str, server: psutil.Process, given: argparse.Namespace) -> dict[str, object]:
+def measure(address: str, server: psutil.Process, given: argparse.Namespace) -> dict[str, Any]:
     tables = small_tables(address)
     warm, alone, rest = tables[:300], tables[300:310], tables[310:]
     asyncio.run(load(address, server, itertools.cycle(warm), 2, WARM_UP))
-    found: dict[str, object] = {"first hit alone s": round(statistics.median(first_hit(address, t) for t in alone), 3)}
+    found: dict[str, Any] = {"first hit alone s": round(statistics.median(first_hit(address, t) for t in alone), 3)}
     chosen = random.Random(2)
     few = rest[: given.tables]
     kinds = {"different": iter(rest[given.tables :]), "repeated": (chosen.choice(few) for _ in itertools.count())}
@@ -140,12 +148,16 @@ def main() -> None:
     options.add_argument("--clients", type=int, default=64)
     options.add_argument("--seconds", type=float, default=60)
     given = options.parse_args()
+    rates: dict[bool, float] = {}
     for workers in given.workers.split(","):
         with serving(given.index, "--workers", workers) as (address, server):
             found = measure(address, server, given)
             weight = page_weight(address)
             found["page weight KB"] = weight and round(weight / 1000)
             print(json.dumps({"workers": int(workers), **found}, indent=1), flush=True)
+            if "different" in found:
+                rates[int(workers) > 0] = found["different"]["answers/s"]
+    record(tables=len(dovetail.open(given.index).tables()), threads=rates.get(False), processes=rates.get(True))
 
 
 if __name__ == "__main__":

@@ -36,12 +36,14 @@ import psutil
 from marked import KEYS, QUESTIONS, TwoGenerations, is_same, version_of, write_questions, write_version
 
 _BENCHMARKS = Path(__file__).resolve().parents[1]
-sys.path += [str(_BENCHMARKS / "serving"), str(_BENCHMARKS / "growth"), str(_BENCHMARKS / "indexing")]
+sys.path += [str(_BENCHMARKS), str(_BENCHMARKS / "serving"), str(_BENCHMARKS / "growth"), str(_BENCHMARKS / "indexing")]
 
 from fit import slope  # noqa: E402
 from server import own_memory, processes, serving  # noqa: E402
 from shapes import make_lake  # noqa: E402
 from sides import COMMAND  # noqa: E402
+
+from measured import record  # noqa: E402
 
 _COMPACT_EVERY = 5  # updates
 _SAMPLES = 200  # of memory and files
@@ -211,6 +213,13 @@ def main() -> int:
         asyncio.run(command("index", str(lake), "--to", str(index)))
         found = report(asyncio.run(soak(lake, index, strangers, given)))
     print(json.dumps(found, indent=1, ensure_ascii=False))
+    record(
+        minutes=given.minutes,
+        answers=found["answers"],
+        updates=found["updates"],
+        errors=sum(found["errors"].values()),
+        mixed=found["answers from two generations"],
+    )
     leaks = [name for name, value in found.items() if isinstance(value, dict) and value.get("leak")]
     wrong = [*found["errors"], *(["two generations"] if found["answers from two generations"] else []), *leaks]
     print(f"In {given.minutes:g} minutes: {', '.join(wrong) or 'no error, no leak, no answer of two generations'}.")

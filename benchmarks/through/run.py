@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -35,7 +36,12 @@ from dovetail.through import votes as voting
 from dovetail.through.bridges import Bridge
 from dovetail.through.lookup import Effort, Lookup, values_of
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
+
 SETS = {"SEMA-JOIN": "semantic_pairs", "DataXFormer": "transform_pairs/DataXFormer"}
+OURS, VOTING, WORDS = "through the lake", "plain voting", "words (embeddings), nearest"
 UNKNOWN = (0.01, 0.03, 0.1, 0.3)  # weights of "no table knows it" that are tried
 COPY = 0.9  # of the true pairs, in the same order
 ROWS = 1.1  # of the true pairs that a copy may have at most
@@ -165,11 +171,36 @@ def main() -> None:
     options = parser.parse_args()
     lake = dovetail.open(options.index)
     meaning = None if options.no_words else Meaning()
-    for title, folder in SETS.items():
-        measure(title, list(cases(options.truth / folder, options.only)), lake, meaning, options.verbose)
+    found = {
+        title: measure(title, list(cases(options.truth / folder, options.only)), lake, meaning, options.verbose)
+        for title, folder in SETS.items()
+    }
+    keep(found["SEMA-JOIN"], found["DataXFormer"])
 
 
-def measure(title: str, all_cases: list[Case], lake: dovetail.Lake, meaning: Meaning | None, verbose: bool) -> None:
+def keep(sema_join: dict[str, list[Score]], dataxformer: dict[str, list[Score]]) -> None:
+    """The figures of docs/benchmarks.md."""
+    record(
+        sema_join_cases=len(sema_join[OURS]),
+        sema_join=f1_of(sema_join[OURS]),
+        sema_join_voting=f1_of(sema_join[VOTING]),
+        sema_join_words=f1_of(sema_join[WORDS]),
+        dataxformer_cases=len(dataxformer[OURS]),
+        dataxformer=f1_of(dataxformer[OURS]),
+        dataxformer_recall=np.mean([score.recall for score in dataxformer[OURS]]) if dataxformer[OURS] else None,
+        dataxformer_voting=f1_of(dataxformer[VOTING]),
+        dataxformer_words=f1_of(dataxformer[WORDS]),
+    )
+
+
+def f1_of(scores: list[Score]) -> float | None:
+    return float(np.mean([score.f1 for score in scores])) if scores else None
+
+
+def measure(
+    title: str, all_cases: list[Case], lake: dovetail.Lake, meaning: Meaning | None, verbose: bool
+) -> dict[str, list[Score]]:
+    """Print how right each way is; returns the scores of the cases by way."""
     shipped = voting._UNKNOWN
     scores: dict[str, list[Score]] = defaultdict(list)
     by_weight: dict[float, list[Score]] = defaultdict(list)
@@ -198,10 +229,10 @@ def measure(title: str, all_cases: list[Case], lake: dovetail.Lake, meaning: Mea
             by_weight[weight].append(Score.of(found, truth))
         voting._UNKNOWN = shipped
         equal = Lookup(lake.segments, values_of(case.left), values_of(case.right)).bridges(excluded, Effort.EQUAL)
-        scores["plain voting"].append(Score.of(case.written(*plain_votes(equal)), truth))
+        scores[VOTING].append(Score.of(case.written(*plain_votes(equal)), truth))
         scores["spelling, most similar"].append(Score.of(by_spelling(case), truth))
         if meaning:
-            scores["words (embeddings), nearest"].append(Score.of(meaning(case), truth))
+            scores[WORDS].append(Score.of(meaning(case), truth))
         if verbose:
             one = by_weight[shipped][-1]
             sizes = f"{case.left.size} x {case.right.size}"
@@ -211,7 +242,7 @@ def measure(title: str, all_cases: list[Case], lake: dovetail.Lake, meaning: Mea
                 flush=True,
             )
     print(f"{title}: {len(all_cases)} cases")
-    report("through the lake", by_weight[shipped])
+    report(OURS, by_weight[shipped])
     report("through the lake, leave one out", left_out(by_weight))
     for name, each in scores.items():
         report(name, each)
@@ -221,6 +252,8 @@ def measure(title: str, all_cases: list[Case], lake: dovetail.Lake, meaning: Mea
     print(f"  copies that do not vote: {len(copies)}")
     for name, table in sorted(copies):
         print(f"    {name}: {table}")
+    scores[OURS] = by_weight[shipped]
+    return scores
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import json
 import random
 import resource
 import statistics
+import sys
 import time
 from collections import Counter
 from collections.abc import Hashable, Iterator
@@ -27,6 +28,10 @@ import synthetic
 
 import dovetail
 from dovetail.transform.discover import discover
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from measured import record
 
 Columns = dict[str, list[str | None]]
 _GROWTH = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -56,7 +61,9 @@ def main() -> None:
     dovetail.join({"a": ["b c", "d e", "f g"]}, {"a": ["b", "d", "f"]})  # compiles, or loads what was compiled
     report("synthetic", [_synthetic(name, options.rows) for name in synthetic.CASES], True)
     for folder in sorted(options.truth.glob("transform_pairs/*/")) if options.truth else ():
-        report(folder.name, [transform_case(case) for case in cases(folder)], options.cases)
+        measured = [transform_case(case) for case in cases(folder)]
+        report(folder.name, measured, options.cases)
+        keep(folder.name, measured)
     for folder in sorted(options.truth.glob("fuzzy_pairs/*/")) if options.truth else ():
         report(folder.name, [fuzzy_case(case) for case in cases(folder)], options.cases)
     for rows in _GROWTH:
@@ -66,6 +73,16 @@ def main() -> None:
         if rows <= options.fuzzy_to:
             measured = _measure(f"{rows:,} rows", *synthetic.misspelt(rows, random.Random(rows)), by="similar")
             print(f"fuzzy  {measured.name:>15}  {_quality(measured)}  {measured.seconds:8.2f} s  {_peak()}", flush=True)
+
+
+def keep(family: str, cases: list[Measured]) -> None:
+    """The figures of docs/benchmarks.md."""
+    recall = statistics.mean(case.recall for case in cases)
+    if family == "AutoJoin":
+        precision = statistics.mean(case.precision for case in cases if case.precision is not None)
+        record(web_cases=len(cases), web_precision=precision, web_recall=recall)
+    elif family == "DataXFormer":
+        record(knowledge_cases=len(cases), knowledge_recall=recall)
 
 
 def _grow(rows: int) -> None:

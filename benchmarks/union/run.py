@@ -35,9 +35,11 @@ import numpy as np
 
 import dovetail
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "judgement"))
+sys.path += [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "judgement")]
 from fit_union import SIMILAR_HEADER, headers_of
 from search import questions, table_paths
+
+from measured import record
 
 _QUERIES = 1  # of each table that was cut
 _RIGHT = 10  # tables to find
@@ -137,7 +139,8 @@ def join_or_union(
     return told
 
 
-def report(title: str, answers: list[Answer], misses: bool) -> None:
+def report(title: str, answers: list[Answer], misses: bool) -> tuple[float, float]:
+    """Returns the precision and the recall."""
     precision, recall = mean(each.precision for each in answers), mean(each.recall for each in answers)
     seconds = [each.seconds for each in answers]
     print(
@@ -147,6 +150,7 @@ def report(title: str, answers: list[Answer], misses: bool) -> None:
     for answer in sorted(answers, key=lambda answer: answer.recall) if misses else ():
         if answer.recall < 1 or answer.precision < 1:
             print(f"  {answer.query}: precision {answer.precision:.2f}, recall {answer.recall:.2f}; {answer.wrong[:3]}")
+    return precision, recall
 
 
 def main() -> None:
@@ -163,9 +167,13 @@ def main() -> None:
     lake.union(str(options.pieces / next(iter(truth[0]["files"]))))  # compiles
     parts = options.part.split(",")
     if "splits" in parts:
-        report("Splits", of_splits(lake, truth, options.pieces), options.misses)
+        found = of_splits(lake, truth, options.pieces)
+        precision, recall = report("Splits", found, options.misses)
+        record(splits=len(found), splits_precision=precision, splits_recall=recall)
     if "series" in parts:
-        report("Series", of_series(lake, options.fitted), options.misses)
+        found = of_series(lake, options.fitted)
+        precision, recall = report("Series", found, options.misses)
+        record(series=len(found), series_precision=precision, series_recall=recall)
     if "told" in parts and options.databases:
         told = join_or_union(lake, truth, options.pieces, options.databases)
         for name, right in told.items():
