@@ -1,6 +1,6 @@
 """Draws how costs grow with the number of tables: one search of each kind, and whole commands, each on two logarithms.
 
-python benchmarks/growth/plot.py DIR/growth.jsonl --shape web -o growth.svg
+python benchmarks/growth/picture.py DIR/growth.jsonl --shape web -o growth.svg
 """
 
 from __future__ import annotations
