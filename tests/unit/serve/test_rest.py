@@ -16,6 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from dovetail.api.lake import Lake
+from dovetail.serve.downloads import Downloads, chunks
 from dovetail.serve.limits import Limits
 from dovetail.serve.problems import Busy
 from support.decided_lake import AIRPORTS, make_index
@@ -122,6 +123,16 @@ def test_downloads(client):
     ).active
     assert sheet["A2"].value == "=1+1" and sheet["A2"].data_type == "s", "a formula stays text"
     assert sheet["B2"].value == 5
+
+
+def test_downloads_at_the_same_time_are_limited(tmp_path):
+    table, downloads = pa.table({"a": ["1"]}), Downloads(tmp_path, 2)
+    held = [downloads.write(table, "csv"), downloads.write(table, "parquet")]
+    with pytest.raises(Busy):
+        downloads.write(table, "csv")
+    assert b"".join(chunks(held.pop(0))) == b"a\n1\n"
+    downloads.check_room()
+    assert not list(tmp_path.iterdir()), "nothing is left over, whatever becomes of the server"
 
 
 def test_no_name_is_taken_for_a_file(client, made, tmp_path, monkeypatch):
