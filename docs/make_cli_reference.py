@@ -24,7 +24,7 @@ environment variable `DOVETAIL_INDEX`, and, except for `search` and `join`, as i
 | Exit code | Meaning |
 |---|---|
 | 0 | done |
-| 1 | nothing was found, or nothing joins; a file was skipped, with `index --strict`; `verify` found damage |
+| 1 | nothing was found or joins; `index --strict` skipped a file or a lake; `verify` found damage |
 | 2 | bad input, an index that is damaged or of another version, another writer, no way to write, too little memory |
 | 130 | interrupted with Ctrl-C; what was committed stays |
 

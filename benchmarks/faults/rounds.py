@@ -79,10 +79,10 @@ def judged(
         return "hangs", ["the command does not end"]
     if verb == "serve" and ending.code == -signal.SIGTERM and "Traceback" not in ending.err:
         return judged_answers(setting, scene, answers)
+    if "Traceback" in ending.err:  # also where a server was told to end
+        return "traceback", ["a traceback instead of a sentence"]
     if ending.code < 0:
         return "crash", [f"the command ended by signal {-ending.code}"]
-    if "Traceback" in ending.err:
-        return "traceback", ["a traceback instead of a sentence"]
     if ending.code != 0:
         return "refused", [] if ending.err.strip() else ["the command failed and did not say why"]
     if verb in WRITERS or plain(ending.out, scene.index) == setting.answers[verb]:

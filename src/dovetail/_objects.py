@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dovetail.errors import InputError
+from dovetail.errors import InputError, SourceUnreachable
 
 _ADDRESS = re.compile(r"(s3a?|gs|az|abfss?)://([^/]+)/?(.*)", re.DOTALL)
 _LISTINGS = 16  # at the same time: object stores answer a page of 1,000 names in some 0.1 s, however many ask
@@ -187,7 +187,7 @@ def _profile_credentials() -> dict[str, Any]:
     try:
         return {"credential_provider": Boto3CredentialProvider()}
     except ValueError as error:
-        raise InputError(
+        raise SourceUnreachable(
             "There are no credentials for S3: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and its secret."
         ) from error
 

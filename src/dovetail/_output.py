@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield path
         return
     place = path.resolve()
-    draft = place.with_name(f".{place.name}.{os.getpid()}.draft")
+    draft = place.with_name(f".{place.name}.{os.getpid()}-{threading.get_ident()}.draft")
     with tidied(lambda: draft.unlink(missing_ok=True)), named_failures(path):
         yield draft
         draft.replace(place)

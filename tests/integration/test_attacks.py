@@ -6,7 +6,6 @@ import contextlib
 import json
 import re
 import socket
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -21,6 +20,8 @@ from support.served import serving
 
 pytestmark = pytest.mark.full
 _MANY = 300  # connections, below the limit of the server
+UPLOAD = b"POST /uploads.json HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+UPLOAD += b"Content-Length: 1000000\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +67,47 @@ def answers(address: str) -> bool:
     return asked(address, "/tables.json?limit=1")[0] == 200
 
 
-def test_requests_that_never_end_are_cut_off(address):
-    """Slow loris: others are answered meanwhile, and after the time for headers the connections are closed."""
+def is_closed(connection: socket.socket, seconds: float) -> bool:
+    """Whether the server closes the connection within so many seconds, without an answer."""
+    connection.settimeout(seconds)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+@pytest.mark.parametrize("sent", [b"GET /tables.json HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", UPLOAD + b"--b\r\n"])
+def test_requests_that_never_end_are_cut_off(address, sent):
+    """Slow loris, by headers and by a body: others are answered meanwhile, and the server does not wait for long."""
     with contextlib.ExitStack() as opened:
         held = [opened.enter_context(socket.create_connection(place(address))) for _ in range(_MANY)]
         for connection in held:
-            connection.sendall(b"GET /tables.json HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+            connection.sendall(sent)
         assert answers(address)
-        deadline = time.monotonic() + 40
-        for connection in held:
-            connection.settimeout(max(0.1, deadline - time.monotonic()))
-            assert connection.recv(1) == b"" or connection.recv(65_536) is not None
-        assert time.monotonic() < deadline
+        assert not is_closed(held[-1], 0.1), "others were answered while these were open"
+        assert all(is_closed(connection, 60) for connection in held)
     assert answers(address)
+
+
+def test_answers_that_nobody_takes_are_not_held_in_memory(address):
+    """Twenty downloads of 20 MB."""
+    rows = b"a,b\n" + b"".join(b"%d,%s\n" % (number, b"x" * 80) for number in range(240_000))
+    body = b'--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n' + rows + b"\r\n--b--\r\n"
+    kind = {"content-type": "multipart/form-data; boundary=b"}
+    with urllib.request.urlopen(urllib.request.Request(f"{address}/uploads.json", body, kind), timeout=60) as answer:
+        path = f"/download.csv?table={json.load(answer)['table']}"
+    assert asked(address, path)[0] == 200
+    before = memory(address)
+    with contextlib.ExitStack() as opened:
+        for _ in range(20):
+            connection = opened.enter_context(socket.create_connection(place(address)))
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            connection.settimeout(60)
+            assert connection.recv(12) == b"HTTP/1.1 200"
+        assert memory(address) - before < 200_000_000
+        assert answers(address)
 
 
 def test_huge_bodies_and_headers_are_refused_before_they_are_read(address):

@@ -62,7 +62,7 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 )  # fmt: skip
 @click.option("--add", is_flag=True, help="Put another lake into an index that already has one.")
 @click.option("--allow-drop", is_flag=True, help="Go on even if more than half of the indexed tables are gone.")
-@click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if any file was skipped, or a lake did not answer.")
 @spark_options("The Spark master; by default all cores of this machine.")
 @click.option(
     "--embedder",
@@ -129,13 +129,15 @@ def index_command(
         report = index_lake(request, bar.show)
     if (exclude_columns or hash_columns) and report.changed:
         click.echo(f"Values that the index had before stay on disk until `dovetail compact {to}`.", err=True)
+    for silent in report.unreachable:
+        echo(f"{silent.lake} was not updated; its tables stay as they were. {silent.reason}", err=True)
     if as_json:
         print_json(report.to_dict())
     elif report.tables or report.skipped:
         _print_summary(report, to)
     else:
         echo(f"No table was found in {named}. Tables are files that end in {', '.join(FORMAT_BY_SUFFIX)}.")
-    return 1 if not report.tables or (strict and report.skipped) else 0
+    return 1 if not report.tables or (strict and (report.skipped or report.unreachable)) else 0
 
 
 class _ProgressBar:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dovetail._objects import Objects, StoredObject, split_address
-from dovetail.errors import InputError
+from dovetail.errors import SourceUnreachable
 from dovetail.lake.folder_reader import FolderPath
 from dovetail.lake.listing import (
     Root,
@@ -71,7 +71,7 @@ class LocalFiles:
 
     def list(self, root: Root, skip: Callable[[Path], bool]) -> Iterator[TableFile]:
         if not Path(root.path).is_dir():
-            raise InputError(f"The lake's folder {root.path} is not there. Is its disk mounted?")
+            raise SourceUnreachable(f"The lake's folder {root.path} is not there. Is its disk mounted?")
         return list_files(root, skip)
 
     def fingerprint(self, file: TableFile) -> str:
@@ -99,7 +99,7 @@ class ObjectFiles:
         try:
             found = [objects.head(root.pattern_as_name)] if root.names_one_file else list(objects.entries())
         except OSError as error:
-            raise InputError(f"Cannot list {error.filename}: {error.strerror}.") from error
+            raise SourceUnreachable(f"Cannot list {error.filename}: {error.strerror}.") from error
         inside = in_indexes(entry.name for entry in found)
         found = [entry for entry in found if "/." not in f"/{entry.name}" and not inside(entry.name)]
         tables = set() if root.names_one_file else table_folders(entry.name for entry in found)

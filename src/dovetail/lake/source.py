@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from dovetail._objects import is_remote
-from dovetail.errors import InputError
+from dovetail.errors import InputError, SourceUnreachable
 from dovetail.lake.column_rules import with_column_rules
 from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
@@ -40,22 +40,35 @@ def _made(source: str) -> Source:
 
 
 def list_lake(
-    roots: Iterable[Root], skip: Callable[[Path], bool] = lambda _: False, lists: MemberLists | None = None
+    roots: Iterable[Root],
+    skip: Callable[[Path], bool] = lambda _: False,
+    lists: MemberLists | None = None,
+    unreachable: Callable[[Root, SourceUnreachable], None] | None = None,
 ) -> dict[str, TableFile]:
     """Every file that may be a table, or would be one if it could be read, by its id. `skip` names folders to leave.
 
     Where roots of one folder both list a file, it belongs to the first. Containers that `lists` knows are not looked
-    into.
+    into. A root that cannot be reached is an error, unless `unreachable` takes it.
     """
     files: dict[str, TableFile] = {}
     for root in roots:
-        source = source_of(root.path)
-        listed = source.list(root, skip, lists) if isinstance(source, OpenedContainers) else source.list(root, skip)
+        try:
+            listed = _listed(root, skip, lists)
+        except SourceUnreachable as error:
+            if unreachable is None:
+                raise
+            unreachable(root, error)
+            continue
         for file in listed:
             if files.get(file.table, file).path != file.path:
                 raise InputError(f"Two files of the lake have the same name {file.table}; rename one of them.")
             files.setdefault(file.table, with_column_rules(file, root))
     return files
+
+
+def _listed(root: Root, skip: Callable[[Path], bool], lists: MemberLists | None) -> list[TableFile]:
+    source = source_of(root.path)
+    return list(source.list(root, skip, lists) if isinstance(source, OpenedContainers) else source.list(root, skip))
 
 
 def is_unchanged(path: str, before: str) -> bool:

@@ -35,6 +35,14 @@ class Progress:
 ShowProgress = Callable[[Progress], None]
 
 
+@dataclass(frozen=True)
+class UnreachableLake:
+    """A lake of the index that did not answer, so that its tables have stayed as they were."""
+
+    lake: str
+    reason: str
+
+
 @dataclass
 class Report:
     """What a run did, and what the index holds after it."""
@@ -55,9 +63,11 @@ class Report:
     seconds: float = 0.0
     spark_start_seconds: float = 0.0
     skipped: list[Skipped] = field(default_factory=list)
+    unreachable: list[UnreachableLake] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "skipped": [vars(skipped) for skipped in self.skipped]}
+        lists = {name: [vars(each) for each in getattr(self, name)] for name in ("skipped", "unreachable")}
+        return {**vars(self), **lists}
 
 
 @contextlib.contextmanager

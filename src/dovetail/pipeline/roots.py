@@ -13,7 +13,7 @@ from dovetail._storage.manifest import Manifest
 from dovetail._storage.marker import MARKER, index_around, is_index
 from dovetail._storage.sealed import seal, unseal
 from dovetail._storage.store import Store
-from dovetail.errors import IndexDamaged, InputError
+from dovetail.errors import IndexDamaged, InputError, SourceUnreachable
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.lake.member_lists import VERSION, MemberLists
 from dovetail.lake.schemes import source_class
@@ -95,22 +95,39 @@ def _prefixes(root: Root) -> Iterator[str]:
         yield f"{'/'.join(parts)}-{number}{_SEPARATOR}"
 
 
-def list_tables(roots: Iterable[Root], store: Store) -> dict[str, TableFile]:
+def list_tables(
+    roots: Iterable[Root], store: Store, asked: Iterable[Root] = ()
+) -> tuple[dict[str, TableFile], dict[Root, str]]:
     """Every file of the roots that may be a table, by its id. Where roots overlap, a file belongs to the first.
 
-    Tables that only Spark can read are left out. What is in containers is remembered in the index's `store`.
+    Tables that only Spark can read are left out. What is in containers is remembered in the index's `store`. Roots that
+    do not answer are returned with the reason; one that is `asked` for is an error.
     """
     files: dict[str, TableFile] = {}
     seen: set[str] = set()
     lists = _member_lists(store)
-    listed = list_lake((root for root in roots if not is_spark(root.path)), is_index, lists)
+    named = {(root.path, root.pattern) for root in asked}
+    unreachable: dict[Root, str] = {}
+
+    def take(root: Root, error: SourceUnreachable) -> None:
+        if (root.path, root.pattern) in named:
+            raise error
+        unreachable[root] = str(error)
+
+    listed = list_lake((root for root in roots if not is_spark(root.path)), is_index, lists, take)
     if lists.has_changed:
         store.put(MEMBERS, seal({"version": VERSION, "containers": lists.to_json()}))
     for table, file in listed.items():
         if file.refused or file.path not in seen:
             files[table] = file
             seen.add(file.path)
-    return files
+    return files, unreachable
+
+
+def may_belong_to(table: str, some: Iterable[Root], roots: Sequence[Root]) -> bool:
+    """Whether a table of the index may be one of `some` of its roots; of roots in one folder, any may have it."""
+    own = max((root.prefix for root in roots if table.startswith(root.prefix)), key=len, default="")
+    return any(root.prefix == own for root in some)
 
 
 def _member_lists(store: Store) -> MemberLists:

@@ -49,8 +49,8 @@ from dovetail.pipeline.jobs import SparkBuild
 from dovetail.pipeline.merging import plan_merges, run_merges, sizes_of, tables_of
 from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_bytes, group_files
 from dovetail.pipeline.probe import check_workers, witness_of_store, witnesses_of_lake
-from dovetail.pipeline.report import Progress, Report, ShowProgress, watch_progress
-from dovetail.pipeline.roots import choose_roots, list_tables, refuse_index_as_lake, roots_of
+from dovetail.pipeline.report import Progress, Report, ShowProgress, UnreachableLake, watch_progress
+from dovetail.pipeline.roots import choose_roots, list_tables, may_belong_to, refuse_index_as_lake, roots_of
 from dovetail.pipeline.spark_source import SparkSource, is_listed, spark_source
 from dovetail.pipeline.survey import freeze
 from dovetail.settings import DEFAULTS, MB, Settings
@@ -97,10 +97,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Listing:
-    """The roots that the index will have, and the files that they list, by table id."""
+    """The roots that the index will have, the files that they list, by table id, and the roots that do not answer."""
 
     roots: tuple[Root, ...]
     files: dict[str, TableFile]
+    unreachable: dict[Root, str]
 
 
 def index_lake(request: Request, progress: ShowProgress = lambda _: None) -> Report:
@@ -137,10 +138,10 @@ def _run_in(
     if any(each.hash_columns for each in listing.roots):
         refuse_other_key(writer.manifest.frozen, required_key())
     live = live_tables(writer.snapshot(), any(each.exclude_columns or each.hash_columns for each in listing.roots))
-    indexed = {table: place for table, place in live.items() if is_listed(place.fingerprint, asked)}
+    indexed = _compared({table: place for table, place in live.items() if is_listed(place.fingerprint, asked)}, listing)
     changes = compare(listing.files, indexed)
     _refuse_great_loss(changes, indexed, asked, request)
-    report = replace(_report(changes), spark_start_seconds=started.spark_start_seconds)
+    report = replace(_report(changes, listing), spark_start_seconds=started.spark_start_seconds)
     manifest = _next_manifest(writer.manifest, listing, changes, indexed)
     if changes.to_read:
         free = shutil.disk_usage(_existing(writer.store.scratch(""))).free
@@ -190,12 +191,23 @@ def _merge_small(
 
 def _list(writer: IndexWriter, asked: Sequence[Root], request: Request, tables: SparkSource | None) -> Listing:
     roots = choose_roots(roots_of(writer.manifest), asked, request.choices, request.add, request.to)
-    listed = list_tables(roots, writer.store)
+    listed, unreachable = list_tables(roots, writer.store, asked)
     places = {root.path for root in asked}
     for chosen in roots:
         if tables is not None and is_spark(chosen.path) and chosen.path in places:
             listed |= {table: with_column_rules(file, chosen) for table, file in tables.list(chosen).items()}
-    return Listing(roots, listed)
+    return Listing(roots, listed, unreachable)
+
+
+def _compared(indexed: dict[str, TablePlace], listing: Listing) -> dict[str, TablePlace]:
+    """The tables of the index that this run compares with the lake: those of a root that does not answer stay."""
+    if not listing.unreachable:
+        return indexed
+    return {
+        table: place
+        for table, place in indexed.items()
+        if table in listing.files or not may_belong_to(table, listing.unreachable, listing.roots)
+    }
 
 
 def _plan(workers: int, changes: Changes, settings: Settings) -> list[Batch]:
@@ -212,13 +224,14 @@ def _add(
     return replace(manifest, segments=(*without(manifest, replaced), *segments))
 
 
-def _report(changes: Changes) -> Report:
+def _report(changes: Changes, listing: Listing) -> Report:
     return Report(
         added=len(changes.new),
         changed=len(changes.changed),
         removed=len(changes.gone),
         unchanged=changes.unchanged,
         bytes_read=sum(file.bytes for file in changes.to_read),
+        unreachable=[UnreachableLake(root.path, reason) for root, reason in listing.unreachable.items()],
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 
 _LARGEST = 8  # one answer may take at most one such part of the room; arbitrary, keeps room for several
+_OVERHEAD = 500  # bytes of an answer of no bytes: objects and a place in the dictionary, generously
 
 
 class Answers:
@@ -22,13 +24,14 @@ class Answers:
         return self._kept[key]
 
     def keep(self, key: str, answers: tuple[bytes, ...]) -> None:
-        if _size(answers) > self._most // _LARGEST or key in self._kept:
+        if _size(key, answers) > self._most // _LARGEST or key in self._kept:
             return
         self._kept[key] = answers
-        self.bytes += _size(answers)
+        self.bytes += _size(key, answers)
         while self.bytes > self._most:
-            self.bytes -= _size(self._kept.popitem(last=False)[1])
+            self.bytes -= _size(*self._kept.popitem(last=False))
 
 
-def _size(answers: tuple[bytes, ...]) -> int:
-    return sum(map(len, answers))
+def _size(key: str, answers: tuple[bytes, ...]) -> int:
+    """A question may be longer than its answer."""
+    return _OVERHEAD + sys.getsizeof(key) + sum(map(len, answers))

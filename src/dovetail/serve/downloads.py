@@ -1,33 +1,40 @@
-"""A table as a file that a browser saves."""
+"""A table as a file that a browser saves.
+
+It is written to disk first: who takes it slowly, or not at all, holds none of it in memory.
+"""
 
 from __future__ import annotations
 
-import io
+import os
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 
 from dovetail._output import csv_text
-from dovetail.serve.problems import TOO_LARGE, Refused
+from dovetail.serve.problems import TOO_LARGE, Busy, Refused
 
 _EXCEL_ROWS, _EXCEL_COLUMNS, _EXCEL_CELL = 1_048_575, 16_384, 32_767  # what a sheet can hold below its heading
+_CHUNK = 1 << 18  # bytes that are read at once
+_BUSY_SECONDS = 10  # until who comes too many should try again; arbitrary
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def _csv(table: pa.Table) -> Iterator[bytes]:
+def _csv(table: pa.Table, file: IO[bytes]) -> None:
     for text in csv_text(table):
-        yield text.encode()
+        file.write(text.encode())
 
 
-def _parquet(table: pa.Table) -> Iterator[bytes]:
+def _parquet(table: pa.Table, file: IO[bytes]) -> None:
     import pyarrow.parquet
 
-    sink = pa.BufferOutputStream()
-    pyarrow.parquet.write_table(table, sink)
-    yield sink.getvalue().to_pybytes()
+    pyarrow.parquet.write_table(table, file)
 
 
-def _excel(table: pa.Table) -> Iterator[bytes]:
+def _excel(table: pa.Table, file: IO[bytes]) -> None:
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 
@@ -49,9 +56,7 @@ def _excel(table: pa.Table) -> Iterator[bytes]:
     for batch in table.to_batches(max_chunksize=10_000):
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             sheet.append([cell(value) for value in row])
-    content = io.BytesIO()
-    book.save(content)
-    yield content.getvalue()
+    book.save(file)
 
 
 def _printable(text: str) -> str:
@@ -61,7 +66,7 @@ def _printable(text: str) -> str:
     ]
 
 
-Writer = Callable[[pa.Table], Iterator[bytes]]
+Writer = Callable[[pa.Table, IO[bytes]], None]
 WRITERS: dict[str, tuple[Writer, str]] = {
     "csv": (_csv, "text/csv; charset=utf-8"),
     "parquet": (_parquet, "application/vnd.apache.parquet"),
@@ -69,7 +74,28 @@ WRITERS: dict[str, tuple[Writer, str]] = {
 }
 
 
-def file_content(table: pa.Table, suffix: str) -> tuple[list[bytes], str]:
-    """The bytes of the file, and its media type."""
-    write, media = WRITERS[suffix]
-    return list(write(table)), media
+class Downloads:
+    """Files on their way to clients, so many at the same time. Each has no name, and ends with its answer."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._folder, self._most = folder, most
+        self._open: weakref.WeakSet[IO[bytes]] = weakref.WeakSet()
+
+    def check_room(self) -> None:
+        if len(self._open) >= self._most:
+            raise Busy(_BUSY_SECONDS)
+
+    def write(self, table: pa.Table, suffix: str) -> IO[bytes]:
+        self.check_room()
+        file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115  # closed by `chunks`, or with the answer
+        self._open.add(file)
+        WRITERS[suffix][0](table, file)
+        file.seek(0, os.SEEK_END)  # Excel's is not written from beginning to end
+        return file
+
+
+def chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while chunk := file.read(_CHUNK):
+            yield chunk

@@ -10,8 +10,10 @@ result that had to make room is made again from its step. What was used longest 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import re
 import threading
 from collections import OrderedDict
@@ -35,6 +37,7 @@ Step = dict[str, Any]
 _NAME = re.compile(r"(upload|result)-[0-9a-f]{24}")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]")
 _LONGEST = 100  # characters of a file's name; arbitrary
+_LEAST = MB  # that a table in memory counts for at least: one of a few cells takes more than their text
 
 
 @dataclass(frozen=True)
@@ -140,15 +143,30 @@ class KeptTables:
         return table
 
     def _make_room(self) -> None:
-        """On disk, results go before uploads: they can be made again."""
-        files = [(path.name.startswith("upload"), (state := path.stat()).st_mtime, state.st_size, path)
-                 for path in self.folder.glob("*.parquet")]  # fmt: skip
-        left = sum(size for _, _, size, _ in files)
-        for *_, size, path in sorted(files)[:-1]:
-            if left <= self._limits.kept_mb * MB:
-                return
+        """On disk, results go before uploads: they can be made again, as long as their steps are known."""
+        found = self._files(".parquet")
+        files = sorted((path.name.startswith("upload"), time, size, path) for path, time, size in found)
+        bytes_left, left = sum(size for _, _, size, _ in files), len(files)
+        for is_upload, _, size, path in files[:-1]:
+            if bytes_left <= self._limits.kept_mb * MB and left <= self._limits.kept_tables:
+                break
             path.unlink(missing_ok=True)
-            left -= size
+            if is_upload:
+                path.with_suffix(".json").unlink(missing_ok=True)
+            bytes_left, left = bytes_left - size, left - 1
+        described = sorted((time, path) for path, time, _ in self._files(".json"))
+        for _, path in described[: -(self._limits.kept_tables + self._limits.kept_steps)]:
+            if not path.with_suffix(".parquet").exists():
+                path.unlink(missing_ok=True)
+
+    def _files(self, suffix: str) -> Iterator[tuple[Path, float, int]]:
+        """Files of the folder with their time and size; other processes may take some away meanwhile."""
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(suffix) and not entry.name.startswith("."):
+                    with contextlib.suppress(FileNotFoundError):
+                        state = entry.stat()
+                        yield Path(entry.path), state.st_mtime, state.st_size
 
 
 def result_hash(step: Step) -> str:
@@ -182,4 +200,4 @@ def upload_suffix(title: str) -> str:
 
 
 def _bytes(tables: Iterable[InputTable]) -> int:
-    return sum(table.text.nbytes for table in tables)
+    return sum(max(table.text.nbytes, _LEAST) for table in tables)

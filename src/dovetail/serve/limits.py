@@ -28,7 +28,10 @@ class Limits:
     hits: int = 1_000
     shown_rows: int = 10_000  # of a table, in one answer
     kept_mb: int = 2_000  # of uploads and results on disk
+    kept_tables: int = 1_000  # uploads and results on disk, however small
+    kept_steps: int = 10_000  # of results that had to make room, and can be made again
     opened_mb: int = 1_000  # of uploads and results in memory
+    downloads: int = 32  # at the same time
     answers_mb: int = 100  # of answers to questions about tables, in memory
     processes: int = 0  # that answer questions about tables; 0: threads of the server do
     threads: int = 8  # that look things up

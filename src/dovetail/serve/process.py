@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import signal
 import sys
@@ -13,13 +12,12 @@ from typing import Any
 
 from dovetail._cancel import Cancelled, cancellable
 from dovetail.errors import DovetailError
-from dovetail.serve.problems import FAILED, UNEXPECTED, Refused
+from dovetail.serve.problems import explained
 from dovetail.serve.processes import ANSWER, END, FAILURE, NOBODY_WAITS
 from dovetail.serve.question import Question
 from dovetail.serve.service import Service
 
 _LOOK = 0.02  # seconds between two looks whether anybody waits
-_log = logging.getLogger("dovetail.serve")
 
 
 def main(connection: Connection) -> None:
@@ -46,8 +44,7 @@ def _answer(connection: Connection, service: Service, generation: int, question:
     except ConnectionError:
         raise
     except Exception as error:  # noqa: BLE001  # logged here, and a sentence there
-        _log.error("%s failed", question.verb, exc_info=error)
-        connection.send_bytes(FAILURE + pickle.dumps(Refused(FAILED, UNEXPECTED)))
+        connection.send_bytes(FAILURE + pickle.dumps(explained(error, question.verb)))
 
 
 def _send_all(connection: Connection, answers: Generator[Any, None, str | None]) -> str | None:

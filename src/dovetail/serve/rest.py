@@ -27,7 +27,7 @@ from dovetail.serve.descriptions import (
     description_of,
     media,
 )
-from dovetail.serve.downloads import WRITERS, file_content
+from dovetail.serve.downloads import WRITERS, Downloads, chunks
 from dovetail.serve.kept import upload_suffix
 from dovetail.serve.problems import NOT_FOUND, TOO_LARGE, Refused, status_of
 from dovetail.serve.question import Question
@@ -47,6 +47,7 @@ class Rest:
 
     def __init__(self, service: Service, workers: Workers, read_only: bool = False) -> None:
         self._service, self._workers, self._read_only = service, workers, read_only
+        self._downloads = Downloads(service.kept.folder, service.limits.downloads)
         self.router = router = APIRouter(responses=PROBLEMS)
         questions: dict[str, Callable[..., Any]] = {
             "/search.json": self.search, "/union.json": self.union, "/join.json": self.join, "/sql.json": self.sql,
@@ -239,14 +240,12 @@ class Rest:
     async def download(self, request: Request, suffix: p.FileFormat, table: p.Table) -> Response:
         """A table as a file."""
 
-        def made() -> tuple[list[bytes], str, str]:
-            content, media = file_content(self._service.content(table), suffix)
-            return content, media, self._service.title(table)
-
-        content, media, title = await self._run(request, made)
+        self._downloads.check_room()
+        content = await self._run(request, lambda: self._downloads.write(self._service.content(table), suffix))
+        title = await self._run(request, lambda: self._service.title(table))
         name = quote(f"{title.rpartition('/')[2].rpartition('.')[0] or 'table'}.{suffix}")
-        headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
-        return Response(b"".join(content), media_type=media, headers=headers)
+        headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}", "content-length": str(content.tell())}
+        return StreamingResponse(chunks(content), media_type=WRITERS[suffix][1], headers=headers)
 
     async def upload(self, request: Request, file: Annotated[UploadFile, File(description="The table.")]) -> Answer:
         """Send a table: CSV, TSV, JSON lines, Parquet or Arrow. It is kept for a while, under the name in `table`."""

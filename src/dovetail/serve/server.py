@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -18,17 +17,15 @@ from starlette.exceptions import HTTPException
 
 from dovetail import __version__
 from dovetail._cancel import Cancelled
-from dovetail._storage.pack import damage_of_open_packs
 from dovetail.errors import DovetailError, InputError
 from dovetail.serve.guard import Guard
 from dovetail.serve.limits import Limits
-from dovetail.serve.problems import FAILED, UNEXPECTED, Busy, status_of
+from dovetail.serve.problems import Busy, explained, status_of
 from dovetail.serve.rest import Rest
 from dovetail.serve.service import Service
 from dovetail.serve.tools import Tools
 from dovetail.serve.work import Workers
 
-_log = logging.getLogger("dovetail.serve")
 _WARMING = 600.0  # seconds, generously: kernels compile in the first run after an installation
 _ADDRESS = 2_000_000  # bytes of an address with its headers, generously: 100,000 characters may be a million
 _GRACE = 2  # seconds for answers that are under way when the server ends
@@ -94,14 +91,11 @@ def _add_problem_handlers(app: FastAPI) -> None:
     async def left(_: Request, error: Cancelled) -> JSONResponse:
         return _problem(_LEFT, "The client has left.")
 
+    @app.exception_handler(OSError)  # what is handled as an Exception reaches the web server as well, with a traceback
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        damage = damage_of_open_packs()
-        if damage:
-            _log.error("%s failed: %s", request.url.path, damage)
-            return _problem(FAILED, damage)
-        _log.error("%s failed", request.url.path, exc_info=error)
-        return _problem(FAILED, UNEXPECTED)
+        told = explained(error, request.url.path)
+        return _problem(status_of(told), str(told))
 
 
 def _problem(status: int, sentence: str, headers: Any = None) -> JSONResponse:

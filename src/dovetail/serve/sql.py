@@ -71,4 +71,6 @@ def _rows(code: int, talk: _Talk, limits: Limits) -> pa.Table:
         found = stream.read_all()
     if found.num_rows > limits.rows:
         raise Refused(TOO_LARGE, f"The answer has more than {limits.rows:,} rows; add a LIMIT.")
+    if found.nbytes > limits.table_bytes:
+        raise Refused(TOO_LARGE, f"The answer needs more than {limits.table_mb:,} MB of memory; add a LIMIT.")
     return found

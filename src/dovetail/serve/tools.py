@@ -17,8 +17,9 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from dovetail import __version__
-from dovetail.errors import DovetailError
+from dovetail._cancel import Cancelled
 from dovetail.search.hits import Hit
+from dovetail.serve.problems import explained
 from dovetail.serve.question import Question
 from dovetail.serve.service import Service
 from dovetail.serve.work import Workers
@@ -180,8 +181,10 @@ async def _told(answer: Awaitable[T]) -> T:
     """What goes wrong is a sentence for the assistant."""
     try:
         return await answer
-    except DovetailError as error:
-        raise ToolError(str(error)) from error
+    except Cancelled:
+        raise
+    except Exception as error:
+        raise ToolError(str(explained(error, "a tool"))) from error
 
 
 def _hit(hit: Hit) -> Answer:

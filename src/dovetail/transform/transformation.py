@@ -81,6 +81,7 @@ class Transformation:
                 raise InputError(
                     f"This transformation has version {document['version']}; this Dovetail reads versions {known}."
                 )
+            _require_characters(document)
             programs = tuple(Program.from_json(steps) for steps in document["programs"])
             if not programs:
                 raise ValueError("it has no program")
@@ -108,6 +109,14 @@ class Transformation:
         if not isinstance(document, dict):
             raise InputError(f"{path} is not a transformation: it holds no JSON object.")
         return cls.from_json(document)
+
+
+def _require_characters(document: Mapping[str, Any]) -> None:
+    """JSON can escape half of a character, which no table holds, no file and no answer of a server."""
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text in it is not Unicode") from None
 
 
 def text_columns(data: Any, names: Sequence[str]) -> dict[str, list[str | None]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import sqlite3
 import tarfile
 import zipfile
+
+import openpyxl
 
 from targets.files import read_members, seed, split
 
@@ -40,8 +43,23 @@ def _sqlite() -> bytes:
         return database.serialize()
 
 
+def _workbook() -> bytes:
+    """Not compressed, so that what is in it can be changed, and without what is not read."""
+    written, made = io.BytesIO(), io.BytesIO()
+    book = openpyxl.Workbook()
+    for row in (("id", "name"), (1, "one"), (2, None)):
+        book.active.append(row)
+    book.save(written)
+    with zipfile.ZipFile(written) as whole, zipfile.ZipFile(made, "w") as archive:
+        for name in whole.namelist():
+            if name.startswith(("_rels", "xl/w", "xl/_rels", "xl/shared")):
+                archive.writestr(zipfile.ZipInfo(name), whole.read(name))
+    return made.getvalue()
+
+
 _PAGE = b"<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>1<td>2<td>3<tr><td>4</table>"
-SEEDS = [seed(0, _zip()), seed(1, _tar()), seed(3, _sqlite()), seed(4, _PAGE)]
+SEEDS = [seed(0, _zip()), seed(1, _tar()), seed(3, _sqlite()), seed(4, _PAGE), seed(5, _workbook())]
+SEEDS.append(seed(2, gzip.compress(_tar(), mtime=0)))
 
 
 def check(data: bytes) -> None:

@@ -16,6 +16,7 @@ from dovetail._storage.pack import Pack, PackWriter
 from dovetail._storage.sealed import checksum_of, seal, unseal
 from dovetail._storage.segment import SegmentRef
 from dovetail.errors import DovetailError
+from targets.documents import changed
 
 _FOLDER = Path(tempfile.mkdtemp(prefix="dovetail-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
 _TAIL = 40  # bytes after the directory of a pack
@@ -37,6 +38,8 @@ SEEDS = [
     b"m" + json.dumps(_MANIFEST.to_json()).encode(),
     b"p" + _WHOLE[_PLACE:-_TAIL],
     b"s" + seal({"a": 1}),
+    b"M\x03\x04",
+    b"P\x03\x04",
 ]
 
 
@@ -45,7 +48,12 @@ def check(data: bytes) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            {b"m": _check_manifest, b"p": _check_pack}.get(kind, _check_sealed)(content)
+            if kind == b"M":
+                _check_manifest(changed(_MANIFEST.to_json(), content))
+            elif kind == b"P":
+                _check_pack(changed(json.loads(_WHOLE[_PLACE:-_TAIL]), content))
+            else:
+                {b"m": _check_manifest, b"p": _check_pack}.get(kind, _check_sealed)(content)
     except DovetailError as error:
         assert str(error)
 

@@ -134,6 +134,19 @@ def test_add(lake, idx, tmp_path):
     assert f"Lake: {tmp_path}/other (tables below other//)\n" in dovetail("info", idx).out
 
 
+def test_a_lake_that_does_not_answer_is_named(lake, idx, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "more.csv").write_text("a,b\n1,2\n")
+    assert dovetail("index", tmp_path / "other", "--to", idx, "--add").code == 0
+    shutil.rmtree(tmp_path / "other")
+    answer = dovetail("index", lake, "--to", idx)
+    assert answer.code == 0 and "other//more.csv" in tables(idx)
+    assert f"{tmp_path}/other was not updated; its tables stay as they were. " in answer.err
+    assert dovetail("index", lake, "--to", idx, "--strict").code == 1
+    silent = dovetail("index", lake, "--to", idx, "--json").json["unreachable"]
+    assert [each["lake"] for each in silent] == [f"{tmp_path}/other"]
+
+
 def test_allow_drop(lake, idx):
     shutil.rmtree(lake / "geo")
     (lake / "people.csv").unlink()

@@ -37,6 +37,15 @@ def test_saved_and_loaded(learned, tmp_path):
     assert "column “" in str(learned)
 
 
+@pytest.mark.parametrize("steps", [[{"constant": "\ud800"}], [{"column": "\ud800", "splits": [], "start": 0,
+                                   "stop": 3, "case": "as is"}]])  # fmt: skip
+def test_half_a_character_is_refused(steps):
+    """JSON can write it, UTF-8 cannot: no table has it, and a server could not answer with it."""
+    document = {"version": 2, "programs": [steps], "reversed": False, "target": "a", "key": None}
+    with pytest.raises(InputError, match="a text in it is not Unicode"):
+        Transformation.from_json(document)
+
+
 def test_applied_to_new_rows_of_any_kind(learned):
     column, expected = ("name", "Hoare, Tony") if not learned.reversed else ("who", "Tony Hoare")
     value = "Tony Hoare" if column == "name" else "Hoare, Tony"

@@ -8,8 +8,9 @@ import dovetail
 from dovetail._storage.directory import newest_manifest, open_writer
 from dovetail._storage.store import open_store
 from dovetail.api.lake import Lake
-from dovetail.errors import BuildFailed, InputError
+from dovetail.errors import BuildFailed, InputError, SourceUnreachable
 from dovetail.indexes.verify import verify_index
+from dovetail.lake.files import LocalFiles
 from dovetail.pipeline import jobs, maintain, plan, run, tasks, work
 from dovetail.pipeline.report import Progress, Ticks, watch_progress
 from dovetail.pipeline.run import Request, index_lake
@@ -302,3 +303,56 @@ def test_settings_that_all_segments_share_are_frozen(lake, tmp_path, settings):
         with pytest.raises(InputError, match=f"{next(iter(settings))} is .* in this index and cannot be changed"):
             change()
     assert newest_manifest(to).generation == 1
+
+
+@pytest.mark.parametrize("gone", ["a", "b"])
+def test_a_lake_that_does_not_answer_stays_as_it_was(tmp_path, gone):
+    """The first lake or the second, neither being named: nothing of it is dropped, and the other one is updated."""
+    to, other = tmp_path / "idx", {"a": "b", "b": "a"}[gone]
+    lakes = {name: make(tmp_path / name, x=f"{name} 1", y=f"{name} 2") for name in ("a", "b")}
+    index(list(lakes.values()), to)
+    before = words(to)
+    lakes[gone].rename(tmp_path / "away")
+    make(lakes[other], x="new")
+    (lakes[other] / "y.csv").unlink()
+    report = index(lakes[other], to, allow_drop=True)
+    assert (report.changed, report.removed, report.unchanged) == (1, 1, 0)
+    (silent,) = report.unreachable
+    assert (silent.lake, "Is its disk mounted?" in silent.reason) == (str(lakes[gone]), True)
+    prefix = {"a": "", "b": "b//"}
+    kept = {f"{prefix[gone]}{name}.csv": f"{gone} {value}" for name, value in (("x", 1), ("y", 2))}
+    assert words(to) == kept | {f"{prefix[other]}x.csv": "new"} and kept.items() <= before.items()
+    (tmp_path / "away").rename(lakes[gone])
+    make(lakes[gone], x="back")
+    report = index(lakes[other], to)
+    assert (report.changed, report.removed, report.unchanged, report.unreachable) == (1, 0, 2, [])
+
+
+def test_a_lake_that_is_named_must_answer(tmp_path):
+    lakes, to = [make(tmp_path / "a", x="1"), make(tmp_path / "b", x="2")], tmp_path / "idx"
+    index(lakes, to)
+    make(lakes[0], x="new")
+    with pytest.raises(InputError, match="There is no file or folder"):
+        index([lakes[0], tmp_path / "b" / "x.csv" / "gone"], to)
+    with pytest.raises(SourceUnreachable, match="cannot be reached"):
+        index([lakes[0], "postgresql://me@127.0.0.1:1/x"], to, add=True)
+    assert words(to) == {"x.csv": "1", "b//x.csv": "2"}, "nothing was written"
+    assert index(lakes[0], to).unreachable == []
+
+
+def test_a_lake_that_fails_while_it_is_listed_counts_as_one_that_does_not_answer(tmp_path, monkeypatch):
+    """Its first tables alone would make the others look gone."""
+    to, lakes = tmp_path / "idx", [make(tmp_path / "a", x="1"), make(tmp_path / "b", x="2", y="3")]
+    index(lakes, to)
+    real = LocalFiles.list
+
+    def listed(source, root, skip):
+        for number, file in enumerate(real(source, root, skip)):
+            if number and root.name == "b":
+                raise SourceUnreachable("The connection was lost.")
+            yield file
+
+    monkeypatch.setattr(LocalFiles, "list", listed)
+    report = index(lakes[0], to)
+    assert [each.reason for each in report.unreachable] == ["The connection was lost."]
+    assert words(to) == {"x.csv": "1", "b//x.csv": "2", "b//y.csv": "3"}

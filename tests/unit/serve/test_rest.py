@@ -7,18 +7,21 @@ import io
 import json
 import shutil
 import time
+from unittest.mock import Mock
 
 import jsonschema
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from starlette.testclient import TestClient
 
 from dovetail.api.lake import Lake
+from dovetail.serve.downloads import Downloads, chunks
 from dovetail.serve.limits import Limits
 from dovetail.serve.problems import Busy
 from support.decided_lake import AIRPORTS, make_index
 from support.pipeline import index, without_spark
-from support.served import client_of
+from support.served import HERE, client_of
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +125,16 @@ def test_downloads(client):
     assert sheet["B2"].value == 5
 
 
+def test_downloads_at_the_same_time_are_limited(tmp_path):
+    table, downloads = pa.table({"a": ["1"]}), Downloads(tmp_path, 2)
+    held = [downloads.write(table, "csv"), downloads.write(table, "parquet")]
+    with pytest.raises(Busy):
+        downloads.write(table, "csv")
+    assert b"".join(chunks(held.pop(0))) == b"a\n1\n"
+    downloads.check_room()
+    assert not list(tmp_path.iterdir()), "nothing is left over, whatever becomes of the server"
+
+
 def test_no_name_is_taken_for_a_file(client, made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
@@ -153,6 +166,17 @@ def test_a_bug_is_a_sentence_too(client, monkeypatch):
 
     monkeypatch.setattr(client.served.service, "history", fail)
     assert "secret" not in refused(client.get("/history.json?table=flights.csv"), 500)
+
+
+def test_a_store_that_fails_is_a_sentence_and_a_line_of_the_log(client, monkeypatch, caplog):
+    """The web server would print a traceback of what reaches it."""
+    place = "s3://bucket/index/decisions.json"
+    monkeypatch.setattr("dovetail.api.lake.decisions_digest", Mock(side_effect=OSError(5, "HTTP error", place)))
+    raising = TestClient(client.served.app, base_url=HERE)
+    error = refused(raising.get("/search.json", params={"table": "flights.csv"}), 503)
+    assert "bucket" not in error and "Try again later" in error
+    (line,) = caplog.records
+    assert line.exc_info is None and f"cannot use {place}: HTTP error" in line.message
 
 
 def test_uploads_are_limited(made):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import threading
 import time
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -86,3 +87,8 @@ def test_memory_is_limited(query):
 def test_rows_are_limited():
     with pytest.raises(Refused, match="more than 1,000 rows"):
         run_sql(TABLE, "SELECT * FROM range(5000)", LIMITS)
+
+
+def test_answers_are_limited_as_other_tables_are():
+    with pytest.raises(Refused, match="more than 1 MB of memory; add a LIMIT"):
+        run_sql(TABLE, "SELECT repeat('x', 2000) FROM range(900)", replace(LIMITS, table_mb=1, sql_seconds=60))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from unittest.mock import Mock
 
 import pytest
 from mcp import Client
@@ -93,3 +94,10 @@ def test_a_table_of_the_user_goes_all_the_way(service):
 def test_failures_are_a_sentence(service):
     _, (answer,) = called(service, [("search", {"table": "fligths.csv"})])
     assert answer.is_error and 'Did you mean "flights.csv"?' in answer.content[0].text
+
+
+def test_a_failure_of_the_index_tells_nothing_about_the_server(service, monkeypatch):
+    failure = OSError(5, "Input/output error", "/srv/index/decisions.json")
+    monkeypatch.setattr(service, "answers", Mock(side_effect=failure))
+    _, (told,) = called(service, [("search", {"table": "flights.csv"})])
+    assert told.is_error and "/srv" not in told.content[0].text and "Try again later" in told.content[0].text

@@ -206,13 +206,20 @@ def test_an_answer_is_not_kept_if_the_index_has_changed_meanwhile():
 
 
 def test_answers_are_bounded():
-    answers = Answers(1_000)
+    answers = Answers(10_000)
     for number in range(50):
         answers.keep(str(number), (b"x" * 60, b"y" * 40))
         answers.get("0")
-    assert answers.bytes <= 1_000 and answers.get("0") and answers.get("49") and answers.get("1") is None
-    answers.keep("large", (b"z" * 900,))
+    assert answers.bytes <= 10_000 and answers.get("0") and answers.get("49") and answers.get("1") is None
+    answers.keep("large", (b"z" * 9_000,))
     assert answers.get("large") is None
+
+
+def test_long_questions_with_short_answers_are_bounded():
+    answers = Answers(1_000_000)
+    for number in range(50):
+        answers.keep(f"{number} " + "x" * 100_000, (b"y",))
+    assert len(answers._kept) < 10
 
 
 @pytest.mark.parametrize("by", ["equal", "transform", "semantic", "through"])

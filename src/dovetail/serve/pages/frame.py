@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import resources
 from typing import Any, TypeVar
@@ -13,9 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dovetail._cancel import Cancelled
-from dovetail.errors import DovetailError
 from dovetail.serve.pages import parts
-from dovetail.serve.problems import UNEXPECTED
+from dovetail.serve.problems import explained
 from dovetail.serve.question import Question
 from dovetail.serve.service import Service
 from dovetail.serve.work import Workers
@@ -23,7 +21,6 @@ from dovetail.serve.work import Workers
 T = TypeVar("T")
 LINKS = {"Search": "/", "Lake": "/tables", "Graph": "/graph", "Decisions": "/decisions"}
 _DARK = "dovetail_dark"
-_log = logging.getLogger("dovetail.serve")
 
 
 class Desk:
@@ -138,8 +135,7 @@ def shown_in(place: Any) -> Iterator[None]:
     except Cancelled:
         return
     except Exception as error:  # noqa: BLE001  # logged, and shown as a sentence
-        if not isinstance(error, DovetailError):
-            _log.error("a page failed", exc_info=error)
+        told = explained(error, "a page")
         place.clear()
         with place:
-            parts.problem(str(error) if isinstance(error, DovetailError) else UNEXPECTED)
+            parts.problem(str(told))
