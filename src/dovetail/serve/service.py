@@ -62,6 +62,15 @@ class Service:
                 self._lake = self._lake.newest()
         return self.lake.state
 
+    def catch_up(self, state: str | None) -> None:
+        """Look for a new generation at once where another process has answered over one (or none for sure).
+
+        Otherwise whoever got that answer could be given an older one next.
+        """
+        if state != self.lake.state:
+            with self._lock:
+                self._lake, self._looked = self._lake.newest(), time.monotonic()
+
     def answers(self, question: Question, generation: int = 0) -> Generator[Any, None, str | None]:
         """The answers to a question, one after another, over the given generation or a newer one.
 

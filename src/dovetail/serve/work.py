@@ -64,12 +64,13 @@ class Workers:
                 yield pickle.loads(each)
 
     async def _pickled(self, question: Question, has_left: HasLeft | None) -> AsyncGenerator[bytes, None]:
-        key = _key(await self.run(self._service.state, has_left), question)
-        kept = self._answers.get(key)
+        state = await self.run(self._service.state, has_left)
+        kept = self._answers.get(state, question.written)
         for each in kept or ():
             yield each
         if kept is None:
-            async with contextlib.aclosing(self._share(key, question).answers(has_left)) as answers:
+            shared = self._share(f"{state} {question.written}", question)
+            async with contextlib.aclosing(shared.answers(has_left)) as answers:
                 async for each in answers:
                     yield each
 
@@ -85,10 +86,10 @@ class Workers:
     def _work_on(self, question: Question, shared: SharedQuestion) -> Iterator[bytes]:
         """In a thread: pickled answers, and the state of the index that they belong to."""
         if self._processes:
-            answers = self._processes.answers(question, self._service.lake.generation)
+            shared.state = yield from self._processes.answers(question, self._service.lake.generation)
+            self._service.catch_up(shared.state)
         else:
-            answers = self._pickle(self._service.answers(question))
-        shared.state = yield from answers
+            shared.state = yield from self._pickle(self._service.answers(question))
 
     @staticmethod
     def _pickle(answers: Generator[Any, None, str | None]) -> Generator[bytes, None, str | None]:
@@ -103,7 +104,7 @@ class Workers:
         if self._shared.get(key) is shared:
             del self._shared[key]
         if shared.state is not None:
-            self._answers.keep(_key(shared.state, question), tuple(shared.given))
+            self._answers.keep(shared.state, question.written, tuple(shared.given))
 
     def close(self) -> None:
         for lane in (self._quick, self._lake, self._tables):
@@ -115,7 +116,3 @@ class Workers:
 async def _only(answers: AsyncGenerator[T, None]) -> T:
     (answer,) = [each async for each in answers]
     return answer
-
-
-def _key(state: str, question: Question) -> str:
-    return f"{state} {question.written}"

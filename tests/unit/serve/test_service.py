@@ -47,6 +47,20 @@ def test_the_newest_generation(tmp_path):
     assert lake.newest().generation == lake.generation + 1 and "new.csv" not in [line.table for line in lake.tables()]
 
 
+def test_a_service_catches_up_with_what_another_process_has_answered_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("dovetail.serve.service._LOOK", 1_000.0)
+    made = make_index(tmp_path)
+    service = Service(str(made), tmp_path / "kept")
+    before = service.lake
+    (tmp_path / "lake" / "new.csv").write_text("a,b\n1,2\n3,4\n")
+    with without_spark():
+        index(tmp_path / "lake", made)
+    service.catch_up(before.state)
+    assert service.lake is before, "the other process has not noticed it either"
+    service.catch_up(Lake(made).state)
+    assert service.lake.generation == before.generation + 1
+
+
 def test_joins_of_lake_tables_by_transformation_are_those_of_their_names(made, tmp_path):
     service = Service(str(made), tmp_path)
     found = service.join("staff.csv", "emails.csv", by="transform")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -188,6 +190,26 @@ def test_a_shared_question_ends_when_the_last_client_leaves():
     asyncio.run(main())
 
 
+def test_the_server_catches_up_with_a_process_before_its_answer_is_given():
+    class OtherProcesses:
+        def answers(self, asked, generation):
+            yield pickle.dumps("an answer of generation 2")
+            return "2:"
+
+        def close(self):
+            pass
+
+    async def main():
+        service, known = Slow(), []
+        service.lake, service.catch_up = SimpleNamespace(generation=1), known.append
+        workers = Workers(service)
+        workers._processes = OtherProcesses()
+        assert await workers.ask(question()) == "an answer of generation 2" and known == ["2:"]
+        workers.close()
+
+    asyncio.run(main())
+
+
 def test_an_answer_is_not_kept_if_the_index_has_changed_meanwhile():
     async def main():
         service = Slow()
@@ -207,18 +229,31 @@ def test_an_answer_is_not_kept_if_the_index_has_changed_meanwhile():
 
 def test_answers_are_bounded():
     answers = Answers(10_000)
+    answers.get("1:", "0")
     for number in range(50):
-        answers.keep(str(number), (b"x" * 60, b"y" * 40))
-        answers.get("0")
-    assert answers.bytes <= 10_000 and answers.get("0") and answers.get("49") and answers.get("1") is None
-    answers.keep("large", (b"z" * 9_000,))
-    assert answers.get("large") is None
+        answers.keep("1:", str(number), (b"x" * 60, b"y" * 40))
+        answers.get("1:", "0")
+    kept = {name for name in ("0", "1", "49") if answers.get("1:", name)}
+    assert answers.bytes <= 10_000 and kept == {"0", "49"}
+    answers.keep("1:", "large", (b"z" * 9_000,))
+    assert answers.get("1:", "large") is None
+
+
+def test_answers_over_a_former_state_are_let_go():
+    answers = Answers(10_000)
+    answers.get("1:", "a")
+    answers.keep("1:", "a", (b"x",))
+    assert answers.get("1:", "a") == (b"x",) and answers.get("2:", "b") is None and answers.bytes == 0
+    answers.keep("1:", "late", (b"x",))
+    answers.keep("2:", "a", (b"y",))
+    assert answers.get("2:", "late") is None and answers.get("2:", "a") == (b"y",)
 
 
 def test_long_questions_with_short_answers_are_bounded():
     answers = Answers(1_000_000)
+    answers.get("1:", "")
     for number in range(50):
-        answers.keep(f"{number} " + "x" * 100_000, (b"y",))
+        answers.keep("1:", f"{number} " + "x" * 100_000, (b"y",))
     assert len(answers._kept) < 10
 
 
