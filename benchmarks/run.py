@@ -26,10 +26,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from plot import draw
-
 from measured import recorded
 from page import write_page
+from plot import draw
 from programs import BENCHMARKS, GIVEN, MADE, Benchmark, needs_of
 
 ROOT = Path(__file__).resolve().parent.parent
