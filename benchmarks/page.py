@@ -137,14 +137,14 @@ def ends_of(value: Value) -> list[float]:
 
 def when(figures: list[Figure]) -> str:
     """When the lines of a table were measured, and which of them no program can repeat."""
-    benchmarks: dict[str, list[str]] = {}
+    benchmarks: dict[str, dict[str, None]] = {}
     for figure in figures:
-        names = benchmarks.setdefault(_stamp(figure["measured"]), [])
-        if f"`{figure['benchmark']}`" not in names:
-            names.append(f"`{figure['benchmark']}`")
+        if "by_hand" not in figure:
+            benchmarks.setdefault(_stamp(figure["measured"]), {})[f"`{figure['benchmark']}`"] = None
     listed = [stamp if len(benchmarks) == 1 else f"{stamp}: {', '.join(of)}" for stamp, of in benchmarks.items()]
-    sentences = [f"Measured {'; '.join(listed)}."]
-    sentences += [f"By hand: {figure['what']}, since {figure['by_hand']}." for figure in figures if "by_hand" in figure]
+    hand = [figure for figure in figures if "by_hand" in figure]
+    sentences = [f"Measured {'; '.join(listed)}."] if listed else []
+    sentences += [f"*{figure['what']}*: by hand {_stamp(figure['measured'])}, {figure['by_hand']}." for figure in hand]
     return " ".join(sentences)
 
 

@@ -15,6 +15,7 @@ import gc
 import json
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,7 +28,9 @@ from reporting import emit, machine, markdown_table
 from dovetail._objects import StoredObject
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
+from dovetail._storage.store import LocalStore, Store
 from dovetail.lake import files
+from dovetail.lake.layout import Layout
 from dovetail.lake.listing import Root, TableFile
 from dovetail.pipeline.generation import tables_of_segment, without
 from dovetail.pipeline.plan import batch_groups, compare, disk_bytes, group_files
@@ -42,6 +45,7 @@ from measured import record
 ROOT = Root("s3://lake/raw")
 _WORKERS = 64
 _TABLES_A_SEGMENT = 1_000
+_COLUMNS = tuple(f"column {number}" for number in range(10))
 _CHANGED = 0.05
 _GONE = 0.01
 _SPREAD = 2.0  # of the logarithm of sizes: from some kilobytes to some hundred megabytes, as lakes have
@@ -74,7 +78,9 @@ def catalogs(files: dict[str, TableFile]) -> list[tuple[SegmentRef, pa.Table]]:
         marks[place] += "before"
     for place in range(1, len(names), round(1 / _GONE)):
         names[place] += ".gone"
-    table = pa.table({"table": pa.array(names, pa.large_string()), "fingerprint": pa.array(marks, pa.large_string())})
+    layout = json.dumps(Layout("delimited", _COLUMNS, encoding="utf-8", delimiter=",", quote='"').to_json())
+    columns = {"table": names, "fingerprint": marks, "layout": [layout] * len(names)}
+    table = pa.table({name: pa.array(values, pa.large_string()) for name, values in columns.items()})
     starts = range(0, len(names), _TABLES_A_SEGMENT)
     parts = [table.slice(start, _TABLES_A_SEGMENT) for start in starts]
     return [(SegmentRef(f"segment-{n}", "0" * 16, part.num_rows), part) for n, part in enumerate(parts)]
@@ -95,10 +101,10 @@ class Clock:
         return answer
 
 
-def plan(segments: list[tuple[SegmentRef, pa.Table]]) -> tuple[Clock, int, int]:
+def plan(segments: list[tuple[SegmentRef, pa.Table]], store: Store) -> tuple[Clock, int, int]:
     """The stages of `pipeline/run.py` from the listing to the first task, the files to read, and their groups."""
     clock = Clock()
-    files = clock.run("list", lambda: list_tables([ROOT]))
+    files = clock.run("list", lambda: list_tables([ROOT], store))
 
     def known() -> dict[str, Any]:
         return {name: place for ref, part in segments for name, place in tables_of_segment(ref, part).items()}
@@ -128,30 +134,37 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="of many files, to be listed")
     parser.add_argument("--report", type=Path)
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as index:
+        report = measure(options, LocalStore(Path(index)))
+    emit(f"{machine()}\n\n{report}", options.report)
+
+
+def measure(options: argparse.Namespace, store: Store) -> str:
+    """Both runs, for an index at `store`, as a table."""
+    on_disk = f"\n\n{listed(options.folder, store)}" if options.folder else ""
     SimulatedStore.found = simulated(options.files, options.megabytes * MB)
     files.Objects = SimulatedStore  # type: ignore[misc, assignment]
-    rows, seconds = [], []
+    rows, totals = [], []
     for label in ("first run", "later run"):
-        segments = [] if label == "first run" else catalogs(list_tables([ROOT]))
+        segments = [] if label == "first run" else catalogs(list_tables([ROOT], store))
         gc.collect()
-        clock, read, groups = plan(segments)
+        clock, read, groups = plan(segments, store)
         stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in clock.seconds.items() if seconds >= 0.05)
-        seconds.append(sum(clock.seconds.values()))
+        totals.append(sum(clock.seconds.values()))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         rows.append(
-            (label, f"{options.files:,}", f"{read:,}", f"{groups:,}", f"{seconds[-1]:.1f}",
+            (label, f"{options.files:,}", f"{read:,}", f"{groups:,}", f"{totals[-1]:.1f}",
              f"{clock.cpu_seconds:.1f}", f"{peak:,.0f}", stages)
         )  # fmt: skip
     names = ("", "files listed", "to read", "groups", "seconds", "CPU seconds", "peak RSS, MB", "of which, seconds")
-    on_disk = f"\n\n{listed(options.folder)}" if options.folder else ""
-    emit(f"{machine()}\n\n{markdown_table(names, rows)}{on_disk}", options.report)
-    record(files=options.files, seconds=max(seconds), gigabytes=peak / 1e3)
+    record(files=options.files, seconds=max(totals), gigabytes=peak / 1e3)
+    return f"{markdown_table(names, rows)}{on_disk}"
 
 
-def listed(folder: Path) -> str:
+def listed(folder: Path, store: Store) -> str:
     clock = Clock()
-    files = clock.run("list", lambda: list_tables([Root.of(str(folder))]))
-    return f"{len(files):,} files of a folder: {clock.seconds['list']:.1f} s, {clock.cpu_seconds:.1f} CPU seconds."
+    found = clock.run("list", lambda: list_tables([Root.of(str(folder))], store))
+    return f"{len(found):,} files of a folder: {clock.seconds['list']:.1f} s, {clock.cpu_seconds:.1f} CPU seconds."
 
 
 if __name__ == "__main__":

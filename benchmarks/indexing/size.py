@@ -14,6 +14,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import dovetail
+
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from measured import record
@@ -37,13 +39,6 @@ def arrays_of(index: Path) -> Counter[tuple[str, str]]:
     return found
 
 
-def tables_of(index: Path) -> int:
-    """As the newest manifest has it."""
-    newest = max(index.glob("manifest-*.json"), key=lambda path: int(path.stem.partition("-")[2]))
-    segments = json.loads(newest.read_text(encoding="utf-8"))["segments"]
-    return sum(segment["tables"] - len(segment["dead"]) for segment in segments)
-
-
 def raw_bytes(lake: Path) -> int:
     return sum(file.stat().st_size for file in lake.rglob("*") if file.is_file())
 
@@ -65,7 +60,7 @@ def main() -> None:
     if given.raw:
         ratios = [total / raw_bytes(given.raw) for total in totals]
         print(f"bytes a raw byte: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
-        record(ratio=ratios[-1], tables=tables_of(given.index))
+        record(ratio=ratios[-1], tables=len(dovetail.open(given.index).tables()))
 
 
 def _cells(sizes: list[int]) -> str:

@@ -285,9 +285,9 @@ def measure(lake: dovetail.Lake, asked: list[Question], examples: list[Example],
         report(answers)
         error = reliability(answers)
         if title == "Files of the lake":
-            found = figures(answers)
+            found, databases = figures(answers), asked[0].query.parents[2]
             record(
-                tables=len(lake.tables()),
+                strangers=sum(not path.is_relative_to(databases) for path in table_paths(lake).values()),
                 questions=len(answers),
                 first_ten=found["first 10"],
                 first=found["first"],

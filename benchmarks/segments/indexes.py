@@ -14,6 +14,7 @@ from typing import Any
 
 from dovetail._storage.directory import SEGMENTS, newest_manifest, open_writer
 from dovetail._storage.segment import SegmentRef
+from dovetail._storage.store import LocalStore
 from dovetail.embedders import DEFAULT
 from dovetail.indexes.pexeso.core import VectorParameters
 from dovetail.lake.listing import Root, TableFile
@@ -30,7 +31,9 @@ _MOST_BYTES = 2_000_000  # of a table: many tables are wanted, not much text
 
 def some_tables(lake: Path, number: int) -> list[TableFile]:
     """Tables of a lake, drawn the same way each time."""
-    files = [file for file in list_tables((Root.of(str(lake)),)).values() if file.bytes < _MOST_BYTES]
+    with tempfile.TemporaryDirectory() as folder:
+        listed = list_tables((Root.of(str(lake)),), LocalStore(Path(folder)))
+    files = [file for file in listed.values() if file.bytes < _MOST_BYTES]
     random.Random(1).shuffle(files)
     if len(files) < number:
         raise SystemExit(

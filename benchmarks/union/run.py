@@ -169,7 +169,7 @@ def main() -> None:
     if "splits" in parts:
         found = of_splits(lake, truth, options.pieces)
         precision, recall = report("Splits", found, options.misses)
-        record(splits=len(found), splits_precision=precision, splits_recall=recall)
+        record(tables=len(lake.tables()), splits=len(found), splits_precision=precision, splits_recall=recall)
     if "series" in parts:
         found = of_series(lake, options.fitted)
         precision, recall = report("Series", found, options.misses)

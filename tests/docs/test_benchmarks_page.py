@@ -113,6 +113,11 @@ def test_what_is_recorded_becomes_the_figure():
         "| The join | 2,000 rows | SQL | **0.50 to 1.25 × its time** | at most 1.2 ×: **missed** | `join-speed` |"
     )
     assert writer.when([found]) == "Measured on 2030-01-02 at abc, load 0.5."
+    others = [EXAMPLE | {"benchmark": "faults"}, EXAMPLE | {"by_hand": "since it was lost"}]
+    assert writer.when([found, *others]) == (
+        "Measured on 2030-01-02 at abc, load 0.5: `join-speed`; in November 2026: `faults`. "
+        "*The join*: by hand in November 2026, since it was lost."
+    )
 
 
 def test_a_benchmark_that_recorded_too_little_changes_nothing():
