@@ -112,12 +112,19 @@ def test_most_tables_gone_without_allow_drop(lake, idx):
     assert dovetail("tables", idx, "--json").json == before
 
 
-def test_the_folder_of_the_lake_is_gone(lake, idx, tmp_path):
+def test_the_folder_of_another_lake_is_gone(lake, idx, tmp_path):
+    """The named lake is updated, and nothing of the other one is dropped."""
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.csv").write_text("a,b\n1,2\n")
     assert dovetail("index", tmp_path / "other", "--to", idx, "--add").code == 0
+    before = dovetail("tables", idx).out
     shutil.rmtree(lake)
-    assert "Is its disk mounted?" in refused(dovetail("index", tmp_path / "other", "--to", idx))
+    updated = dovetail("index", tmp_path / "other", "--to", idx)
+    assert updated.code == 0 and "was not updated; its tables stay as they were." in updated.err
+    assert "Is its disk mounted?" in updated.err
+    assert dovetail("tables", idx).out == before
+    assert dovetail("index", tmp_path / "other", "--to", idx, "--strict").code == 1
+    refused(dovetail("index", lake, "--to", idx))
 
 
 def test_the_target_holds_other_files(lake):
