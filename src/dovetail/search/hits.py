@@ -11,8 +11,6 @@ from dovetail._text import first_names, table_lines
 from dovetail.results import Rows
 from dovetail.search.hit import HEADINGS, SHOWN_COLUMNS, Hit, Source
 
-__all__ = ["LIKELY", "LOOSE", "NUMBERS", "Change", "Hit", "Hits", "TableToAppend"]
-
 LIKELY = "likely"  # the heading of the probability, where hits have one
 NUMBERS = ("#", "covers", LIKELY)
 LOOSE = {"table": 30, "on": 24, "brings": 16}

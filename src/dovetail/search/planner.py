@@ -73,8 +73,7 @@ def _by_other_method(query: Query) -> Hits:
         return search_transformed(query)
     from dovetail.search.through.search import search_through
 
-    segments, most = query.segments, query.request.most
-    return search_through(segments, query.table, query.names, most, query.allowed, query.decided)
+    return search_through(query)
 
 
 def _folded(segments: Sequence[OpenSegment], hits: Hits) -> Hits:

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from dovetail import __version__
 from dovetail._cancel import Cancelled
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.serve.problems import explained
 from dovetail.serve.question import Question
 from dovetail.serve.service import Service

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dovetail.search.hits import Hit
+from dovetail.search.hit import Hit
 from dovetail.through.mapping import ValueMapping
 
 _SHOWN = 5

@@ -19,10 +19,10 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
-from dovetail.search.decided import QueryDecisions
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
+from dovetail.search.query import Query
 from dovetail.search.through.hit import ThroughHit
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable, lake_table
@@ -48,18 +48,13 @@ class _Candidate(NamedTuple):
     promise: float
 
 
-def search_through(
-    segments: Sequence[OpenSegment],
-    table: InputTable,
-    names: Sequence[str],
-    k: int,
-    allowed: list[Array],
-    decided: QueryDecisions,
-) -> Hits:
+def search_through(query: Query) -> Hits:
     """Tables that join with a text column of mine through others."""
-    begun = time.perf_counter()
-    column = _chosen(table, names)
-    best = sorted(_candidates(segments, table, column, allowed), key=lambda each: (-each.promise, each.match.order))
+    segments, table, decided, k = query.segments, query.table, query.decided, query.request.most
+    column = _chosen(table, query.names)
+    best = sorted(
+        _candidates(segments, table, column, query.allowed), key=lambda each: (-each.promise, each.match.order)
+    )
     found: dict[str, ThroughHit] = {}
     for candidate in best[: _JUDGED * k]:
         check_cancelled()
@@ -71,7 +66,7 @@ def search_through(
             found[match.table] = hit
     hits = sorted(found.values(), key=lambda hit: (-hit.score, -hit.overlap, hit.table))[:k]
     nothing = "" if hits else f"No table of the lake joins with {column.name} of {table.name} through others."
-    return Hits(decided.first(hits), table.name, "through", "through", True, time.perf_counter() - begun, nothing)
+    return Hits(decided.first(hits), table.name, "through", "through", True, time.perf_counter() - query.begun, nothing)
 
 
 def _chosen(table: InputTable, names: Sequence[str]) -> InputColumn:
