@@ -63,9 +63,9 @@ class Service:
         return self.lake.state
 
     def catch_up(self, state: str | None) -> None:
-        """Look for a new generation at once where another process has answered over one (or none for sure).
+        """Look for a new generation at once if another process has answered over a state that is not known here.
 
-        Otherwise whoever got that answer could be given an older one next.
+        Otherwise whoever got that answer could be given an older one next. None: the state changed meanwhile.
         """
         if state != self.lake.state:
             with self._lock:
