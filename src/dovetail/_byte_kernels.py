@@ -17,20 +17,3 @@ def decode_character(content: Array, at: int) -> tuple[int, int]:
     for byte in range(1, width):
         point = (point << 6) | (int64(content[at + byte]) & 0x3F)
     return point, width
-
-
-_HASH_LENGTH = 29  # `hash:` and 24 letters and digits, as `normalise.keyed` writes them
-
-
-@compiled
-def is_hash(content: Array, start: int, stop: int) -> bool:
-    """Whether a token is the keyed hash of a hidden value: it has no spelling and no parts."""
-    if stop - start != _HASH_LENGTH:
-        return False
-    return bool(
-        content[start] == 0x68  # h
-        and content[start + 1] == 0x61  # a
-        and content[start + 2] == 0x73  # s
-        and content[start + 3] == 0x68  # h
-        and content[start + 4] == 0x3A  # :
-    )

@@ -10,15 +10,19 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import threading
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import caching
+from numba.core import caching, event
 from numba.core.runtime import rtsys
 from numba.cpython import hashing  # noqa: F401  # registers symbols that machine code may refer to
+
+from dovetail._deadline import slow_time
 
 STAMPED = ("*kernels.py", "core.py")
 
@@ -85,3 +89,23 @@ def make_dispatcher(function: Callable[..., Any], inline: bool, on_miss: Callabl
     dispatcher._cache = _Cache(function, on_miss)
     made: Callable[..., Any] = dispatcher
     return made
+
+
+class _CompileTime(event.Listener):  # type: ignore[misc]
+    """Counts how long kernels have been compiling in this process. Compilations nest: only the outermost counts."""
+
+    def __init__(self) -> None:
+        self._thread = threading.local()
+
+    def on_start(self, event: Any) -> None:
+        self._thread.depth = getattr(self._thread, "depth", 0) + 1
+        if self._thread.depth == 1:
+            self._thread.begun = time.perf_counter()
+
+    def on_end(self, event: Any) -> None:
+        self._thread.depth -= 1
+        if self._thread.depth == 0:
+            slow_time.compiling += time.perf_counter() - self._thread.begun
+
+
+event.register("numba:compile", _CompileTime())

@@ -24,6 +24,7 @@ from dovetail.indexes.tokens.index import TOKENS
 from dovetail.indexes.tokens.query import TokenReader
 from dovetail.indexes.verify import verify_index
 from dovetail.pipeline.maintain import compact
+from support.catalog import write_catalog
 from support.contents import contents_of
 from support.pipeline import index as index_lake
 from support.pipeline import without_spark
@@ -69,6 +70,7 @@ def build(folder: Path, lake: list[Column], memory_bytes: int = PLENTY) -> Segme
             for builder in builders:
                 builder.add(ColumnChunk(number, tokens, np.array(list(counts.values()), np.int64), codes))
     found: dict[str, int] = {"tables": 0}
+    write_catalog(writer, len(lake))
     for builder in builders:
         found |= builder.finish(writer, [1] * len(lake))
     shutil.rmtree(scratch)

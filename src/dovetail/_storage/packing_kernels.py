@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail._compile import compiled, inlined, int64
+from dovetail._compile import compiled, compiled_beside, inlined, int64
 from dovetail._types import Array
 
 BLOCK = 128
@@ -31,10 +31,11 @@ class Packed(NamedTuple):
 
 @inlined
 def bits_at(words: Array, bit: int, width: int) -> int:
-    """The number in the bits from `bit` on, at most 63 of them. The word after the first one must be there."""
+    """The number in the bits from `bit` on, at most 63 of them."""
     word, shift = bit >> 6, np.uint64(bit & 63)
+    after = min(word + 1, len(words) - 1)  # numbers of no bits may lie behind the last but one word
     low = words[word] >> shift
-    high = (words[word + 1] << np.uint64(1)) << (np.uint64(63) - shift)  # in two steps: all 64 bits may go
+    high = (words[after] << np.uint64(1)) << (np.uint64(63) - shift)  # in two steps: all 64 bits may go
     return int64((low | high) & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
@@ -43,7 +44,7 @@ def put_bits(words: Array, bit: int, number: int) -> None:
     """Write a number into bits that are zero."""
     word, shift = bit >> 6, np.uint64(bit & 63)
     words[word] |= np.uint64(number) << shift
-    words[word + 1] |= (np.uint64(number) >> np.uint64(1)) >> (np.uint64(63) - shift)
+    words[min(word + 1, len(words) - 1)] |= (np.uint64(number) >> np.uint64(1)) >> (np.uint64(63) - shift)
 
 
 @inlined
@@ -55,7 +56,40 @@ def packed_at(packed: Packed, place: int) -> int:
     return int64(packed.heads[block]) + bits_at(packed.words, bit, width)
 
 
-@compiled
+def read_packed(packed: Packed, places: Array) -> Array:
+    """The numbers at some places, by numpy."""
+    places = places.astype(np.int64)
+    block = 2 * (places >> _BLOCK_BITS)
+    head = packed.heads[block + 1]
+    width = head & WIDEST
+    bit = ((head >> WIDTH_BITS) << 6) + (places & (BLOCK - 1)) * width
+    word, shift = bit >> 6, (bit & 63).astype(np.uint64)
+    after = np.minimum(word + 1, len(packed.words) - 1)
+    low = packed.words[word] >> shift
+    high = (packed.words[after] << np.uint64(1)) << (np.uint64(63) - shift)
+    above: Array = (low | high) & ((np.uint64(1) << width.astype(np.uint64)) - np.uint64(1))
+    numbers: Array = packed.heads[block] + above.astype(np.int64)
+    return numbers
+
+
+def _unpack(packed: Packed, first: int, last: int) -> Array:
+    return read_packed(packed, np.arange(first, last))
+
+
+def _sum_packed(packed: Packed, offsets: Array) -> Array:
+    sums = np.append(0, np.cumsum(_unpack(packed, 0, packed.length)))
+    return np.diff(sums[offsets.astype(np.int64)])
+
+
+def _most_packed(packed: Packed) -> int:
+    return int(_unpack(packed, 0, packed.length).max(initial=-1))
+
+
+def _search_packed(packed: Packed, values: Array) -> Array:
+    return np.searchsorted(_unpack(packed, 0, packed.length), values)
+
+
+@compiled_beside(_unpack)
 def unpack(packed: Packed, first: int, last: int) -> Array:
     """The numbers from `first` to below `last`."""
     heads, words = packed.heads, packed.words
@@ -74,7 +108,7 @@ def unpack(packed: Packed, first: int, last: int) -> Array:
     return numbers
 
 
-@compiled
+@compiled_beside(read_packed)
 def take_packed(packed: Packed, places: Array) -> Array:
     """The numbers at some places."""
     numbers = np.empty(len(places), np.int64)
@@ -83,7 +117,7 @@ def take_packed(packed: Packed, places: Array) -> Array:
     return numbers
 
 
-@compiled
+@compiled_beside(_sum_packed)
 def sum_packed(packed: Packed, offsets: Array) -> Array:
     """The sum of the numbers of each run; run i lies between offsets i and i + 1."""
     sums = np.zeros(len(offsets) - 1, np.int64)
@@ -93,7 +127,7 @@ def sum_packed(packed: Packed, offsets: Array) -> Array:
     return sums
 
 
-@compiled
+@compiled_beside(_most_packed)
 def most_packed(packed: Packed) -> int:
     """The greatest number, or -1 where there is none."""
     most = int64(-1)
@@ -102,7 +136,7 @@ def most_packed(packed: Packed) -> int:
     return most
 
 
-@compiled
+@compiled_beside(_search_packed)
 def search_packed(packed: Packed, values: Array) -> Array:
     """For each value the first place in ascending numbers that is not below it: binary searches."""
     places = np.empty(len(values), np.int64)

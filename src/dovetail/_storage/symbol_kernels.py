@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail._compile import compiled, inlined, int64
-from dovetail._storage.packing_kernels import Packed, packed_at
+from dovetail._compile import compiled, compiled_beside, inlined, int64
+from dovetail._storage.packing_kernels import Packed, packed_at, read_packed
 from dovetail._types import Array
 
 ESCAPE = 255
@@ -115,7 +115,33 @@ def _decode_text(codes: Array, at: int, stop: int, symbols: Symbols, target: Arr
     return int64(size)
 
 
-@compiled
+def _texts(codes: Array, starts: list[int], stops: list[int], symbols: Symbols) -> tuple[Array, Array]:
+    """The texts between some places of the codes, as bytes and offsets."""
+    content = symbols.content.tobytes()
+    lengths = enumerate(symbols.lengths.tolist())
+    table = [content[LONGEST * code : LONGEST * code + length] for code, length in lengths]
+    table += [b""] * (ESCAPE - len(table))  # damaged codes have no symbol; the checks of their readers tell
+    decoded = []
+    for start, stop in zip(starts, stops, strict=True):
+        rest = iter(codes[start:stop].tolist())
+        decoded.append(b"".join([bytes((next(rest, 0),)) if code == ESCAPE else table[code] for code in rest]))
+    offsets = np.zeros(len(decoded) + 1, np.int64)
+    np.cumsum([len(text) for text in decoded], out=offsets[1:])
+    return np.frombuffer(bytearray(b"".join(decoded)), np.uint8), offsets
+
+
+def read_some(codes: Array, starts: Packed, symbols: Symbols, texts: Array) -> tuple[Array, Array]:
+    texts = texts.astype(np.int64)
+    places = read_packed(starts, texts).tolist(), read_packed(starts, texts + 1).tolist()
+    return _texts(codes, *places, symbols)
+
+
+def _decode_range(codes: Array, starts: Packed, symbols: Symbols, first: int, last: int) -> tuple[Array, Array]:
+    places = read_packed(starts, np.arange(first, last + 1)).tolist()
+    return _texts(codes, places[:-1], places[1:], symbols)
+
+
+@compiled_beside(read_some)
 def decode_some(codes: Array, starts: Packed, symbols: Symbols, texts: Array) -> tuple[Array, Array]:
     """Some texts by number, as bytes and offsets."""
     offsets = np.zeros(len(texts) + 1, np.int64)
@@ -131,7 +157,7 @@ def decode_some(codes: Array, starts: Packed, symbols: Symbols, texts: Array) ->
     return content, offsets
 
 
-@compiled
+@compiled_beside(_decode_range)
 def decode_range(codes: Array, starts: Packed, symbols: Symbols, first: int, last: int) -> tuple[Array, Array]:
     """The texts from `first` to below `last`, as bytes and offsets."""
     offsets = np.zeros(last - first + 1, np.int64)

@@ -7,7 +7,11 @@ afterwards.
 
 from __future__ import annotations
 
-from dovetail._compile import compiled, int64
+import itertools
+
+import numpy as np
+
+from dovetail._compile import compiled, compiled_beside, int64
 from dovetail.normalise._arrow import Bytes, Flags, Offsets
 
 REMOVE = -1
@@ -79,7 +83,39 @@ def fold_value(data: Bytes, start: int, stop: int, table: Offsets, out: Bytes, b
     return w
 
 
-@compiled
+class _Folds(dict[int, str | None]):
+    """A table as `str.translate` takes it, filled as characters come."""
+
+    def __init__(self, table: Offsets) -> None:
+        self._table = table
+
+    def __missing__(self, character: int) -> str | None:
+        folded = int(self._table[character]) if character < len(self._table) else UNSAFE
+        self[character] = None if folded == REMOVE else _MARK if folded == UNSAFE else chr(folded)
+        return self[character]
+
+
+_MARK = "\U0010ffff"  # no character; it stands for an unsafe one, and for itself, which is beyond every table
+
+
+def _fold_values(
+    data: Bytes, offsets: Offsets, valid: Flags, table: Offsets, out: Bytes, ends: Offsets, slow: Offsets
+) -> int:
+    folds, content, left, parts = _Folds(table), data.data, 0, []
+    for i, (start, stop) in enumerate(itertools.pairwise(offsets.tolist())):
+        text = str(content[start:stop], "utf-8").translate(folds) if len(valid) == 0 or valid[i] else ""
+        if _MARK in text:
+            if left < len(slow):
+                slow[left] = i
+            left, text = left + 1, ""
+        parts.append(bytes(" ".join([word for word in text.split(" ") if word]), "utf-8"))
+    ends[0] = 0
+    ends[1:] = np.cumsum([len(part) for part in parts])
+    out[: ends[-1]] = np.frombuffer(b"".join(parts), np.uint8)
+    return left
+
+
+@compiled_beside(_fold_values)
 def fold_values(
     data: Bytes, offsets: Offsets, valid: Flags, table: Offsets, out: Bytes, ends: Offsets, slow: Offsets
 ) -> int:

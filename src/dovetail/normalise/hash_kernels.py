@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
+import xxhash
 
-from dovetail._compile import compiled
+from dovetail._compile import compiled, compiled_beside
 from dovetail._types import Array
 
 P1 = np.uint64(11400714785074694791)
@@ -40,7 +42,17 @@ def _read(content: Array, at: int, width: int) -> Any:
     return value
 
 
-@compiled
+def _hash_bytes(content: Array, start: int, stop: int) -> Any:
+    return np.uint64(xxhash.xxh64_intdigest(content[start:stop].data))
+
+
+def _hash_strings(content: Array, offsets: Array) -> Array:
+    view = content.data
+    pairs = itertools.pairwise(offsets.tolist())
+    return np.fromiter((xxhash.xxh64_intdigest(view[start:stop]) for start, stop in pairs), np.uint64)
+
+
+@compiled_beside(_hash_bytes)
 def hash_bytes(content: Array, start: int, stop: int) -> Any:
     """XXH64 with seed 0, as its specification has it."""
     length = stop - start
@@ -72,7 +84,7 @@ def hash_bytes(content: Array, start: int, stop: int) -> Any:
     return result ^ (result >> np.uint64(32))
 
 
-@compiled
+@compiled_beside(_hash_strings)
 def hash_strings(content: Array, offsets: Array) -> Array:
     hashes = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(hashes)):

@@ -49,11 +49,11 @@ class PexesoBuilder(SharedBuilder):
 
     def least_shares(self, writer: SegmentWriter) -> int:
         size = _BYTES_A_TEXT if self._space.is_sparse else 4 * self._space.embedder.dimension
-        return max(1, -(-len(text_ids(TokenReader(writer).arrays)) * size // self._memory_bytes))
+        return max(1, -(-len(text_ids(writer)) * size // self._memory_bytes))
 
     def share(self, writer: SegmentWriter, number: int, of: int) -> Share:
         tokens = TokenReader(writer)
-        texts = text_ids(tokens.arrays)
+        texts = text_ids(writer)
         portions = -(-len(texts) // _PORTION)
         first, last = (portions * each // of * _PORTION for each in (number, number + 1))
         places = range(first, min(last, len(texts)), _PORTION)
@@ -64,7 +64,7 @@ class PexesoBuilder(SharedBuilder):
         return _listed(sparse, self._space.embedder.dimension, blocks_of(len(texts)))
 
     def finish_shares(self, writer: SegmentWriter, shares: Sequence[Share]) -> dict[str, int]:
-        texts = text_ids(TokenReader(writer).arrays)
+        texts = text_ids(writer)
         write = self._write_sparse if self._space.is_sparse else self._write_dense
         writer.write_part(pexeso_format.NAME, pexeso_format.VERSION, lambda pack: write(pack, texts, shares))
         return {}

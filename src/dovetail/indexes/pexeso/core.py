@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail._types import Array
 from dovetail.embedders import DEFAULT, Embedder, embedder_of
 from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_in
 from dovetail.embedders.calibration import Matching, WordSets, calibration_of
 from dovetail.embedders.protocol import Sparse, SparseEmbedder
 from dovetail.errors import FormatMismatch
+from dovetail.indexes.hidden import hidden_groups
 from dovetail.indexes.pexeso.kernels import mark_texts
 from dovetail.indexes.protocol import Frozen
+from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.normalise.hashing import as_buffers
 
@@ -142,7 +145,10 @@ def heads_of(vectors: Array, basis: Array) -> Array:
     return found
 
 
-def text_ids(tokens: TokenArrays) -> Array:
-    """The ids of the tokens that are texts, ascending."""
+def text_ids(segment: Segment | SegmentWriter) -> Array:
+    """The ids of the segment's tokens that are texts, ascending; hashes of hidden values are none."""
+    tokens = TokenArrays(segment.pack(tokens_format.NAME))
     found = [first + np.flatnonzero(mark_texts(content, offsets)) for first, content, offsets in tokens.portions()]
-    return np.concatenate([np.empty(0, np.int64), *found])
+    texts: Array = np.concatenate([np.empty(0, np.int64), *found])
+    groups = np.searchsorted(tokens.group_tokens, texts, side="right") - 1
+    return texts[~hidden_groups(segment, tokens)[groups]]

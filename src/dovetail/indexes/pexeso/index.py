@@ -39,13 +39,12 @@ class PexesoIndex:
         except FormatMismatch as mismatch:
             yield str(mismatch)
             return
-        for problem in _broken_references(reader):
+        for problem in _broken_references(reader, text_ids(segment)):
             yield f"{segment.ref.id}/{self.name}: {problem}"
 
 
-def _broken_references(reader: PexesoReader) -> Iterator[str]:
-    arrays, tokens = reader.arrays, reader.tokens.arrays
-    texts = text_ids(tokens)
+def _broken_references(reader: PexesoReader, texts: Array) -> Iterator[str]:
+    arrays = reader.arrays
     listed = arrays.text_tokens if arrays.is_sparse else np.sort(arrays.text_tokens)
     if not np.array_equal(listed, texts):
         yield "its texts are not those among the tokens"

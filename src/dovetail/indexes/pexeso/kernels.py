@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail._byte_kernels import is_hash
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 
@@ -52,8 +51,6 @@ def mark_texts(content: Array, offsets: Array) -> Array:
     """Which of the texts have letters enough to be spelt or understood in another way."""
     found = np.zeros(len(offsets) - 1, np.bool_)
     for text in range(len(offsets) - 1):
-        if is_hash(content, offsets[text], offsets[text + 1]):
-            continue
         characters, letters, others = 0, 0, 0
         for at in range(offsets[text], offsets[text + 1]):
             byte = content[at]

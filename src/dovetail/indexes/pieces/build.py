@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dovetail._storage.segment import SegmentWriter
+from dovetail.indexes.hidden import hidden_groups
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.core import pairs_of
 from dovetail.indexes.shares import Share, SharedBuilder
@@ -25,7 +26,9 @@ class PiecesBuilder(SharedBuilder):
         return min(max(1, number), _MOST_PARTS)
 
     def share(self, writer: SegmentWriter, number: int, of: int) -> Share:
-        return {"pairs": pairs_of(_tokens(writer), _HASHES * number // of, _HASHES * (number + 1) // of)}
+        tokens = _tokens(writer)
+        low, high = _HASHES * number // of, _HASHES * (number + 1) // of
+        return {"pairs": pairs_of(tokens, hidden_groups(writer, tokens), low, high)}
 
     def finish_shares(self, writer: SegmentWriter, shares: Sequence[Share]) -> dict[str, int]:
         parts = [share["pairs"] for share in shares]

@@ -18,16 +18,17 @@ from dovetail.normalise import characters
 from dovetail.normalise.hashing import as_buffers
 
 
-def pairs_of(tokens: TokenArrays, low: int, high: int) -> Array:
+def pairs_of(tokens: TokenArrays, hidden: Array, low: int, high: int) -> Array:
     """The pieces of all tokens with hashes from `low` to below `high`, each with the groups that hold it.
 
-    Ascending numbers: the hash in the upper half, the group in the lower.
+    Ascending numbers: the hash in the upper half, the group in the lower. Values in `hidden` groups have no pieces.
     """
     found = [
         _distinct(pair_pieces(content, offsets, first, tokens.group_tokens, low, high, *characters()))
         for first, content, offsets in tokens.portions()
     ]
-    return _distinct(np.concatenate([np.empty(0, np.uint64), *found]))
+    pairs = _distinct(np.concatenate([np.empty(0, np.uint64), *found]))
+    return pairs[~hidden[pairs.astype(np.uint32)]]
 
 
 def _distinct(numbers: Array) -> Array:
@@ -41,7 +42,7 @@ def _distinct(numbers: Array) -> Array:
 def keys_of(values: pa.Array) -> tuple[Array, Array]:
     """For each value the hashes that a value made of it may have, and where those of each value begin.
 
-    Its pieces; two of them run together, in either order; an initial and a piece; a piece without its first or its
-    last character. So `Ada Lovelace` asks for `alovelace`, and `alovelace` for `lovelace`.
+    Its pieces; two of them run together, in either order; an initial of one before or after the other; a piece without
+    its first or its last character. So `Ada Lovelace` and `Lovelace, Ada` ask for `alovelace`, and that for `lovelace`.
     """
     return expand(*as_buffers(values.cast(pa.large_string())), *characters())

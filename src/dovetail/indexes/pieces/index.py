@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail._storage.packing_kernels import unpack
 from dovetail._storage.segment import Segment
+from dovetail.indexes.hidden import hidden_groups
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.build import PiecesBuilder
 from dovetail.indexes.pieces.core import pairs_of
@@ -33,9 +34,10 @@ class PiecesIndex:
 
     def check(self, segment: Segment) -> Iterator[str]:
         reader = PieceReader(segment)
-        arrays, at = reader.arrays, 0
+        arrays, tokens, at = reader.arrays, reader.tokens.arrays, 0
+        hidden = hidden_groups(segment, tokens)
         for part in range(_PARTS):
-            pairs = pairs_of(reader.tokens.arrays, _HASHES * part // _PARTS, _HASHES * (part + 1) // _PARTS)
+            pairs = pairs_of(tokens, hidden, _HASHES * part // _PARTS, _HASHES * (part + 1) // _PARTS)
             place = slice(at, at + len(pairs))
             at = place.stop
             hashes, groups = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)

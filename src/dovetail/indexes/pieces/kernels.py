@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail._byte_kernels import decode_character, is_hash
+from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled, int64
 from dovetail._storage.packing_kernels import Packed, packed_at
 from dovetail._types import Array
@@ -30,7 +30,7 @@ def _cut(
 
     Uninformative pieces are left out: single characters, numbers below 10,000, decimal fractions.
     """
-    if stop - start > _LONGEST or is_hash(content, start, stop):
+    if stop - start > _LONGEST:
         return 0
     pieces, size, at = 0, 0, start
     last_kind, begun = 0, 0
@@ -139,7 +139,8 @@ def expand(content: Array, offsets: Array, folded: Array, kinds: Array) -> tuple
                     keys[size + 2] = _hashed(codes, a, a + 1, b, b_end)
                     keys[size + 3] = _hashed(codes, b, b_end, a, a + 1)
                     keys[size + 4] = _hashed(codes, a, a_end, b, b + 1)
-                    size += 5
+                    keys[size + 5] = _hashed(codes, b, b + 1, a, a_end)
+                    size += 6
         if pieces > 2:
             keys[size] = _hashed(codes, 0, ends[pieces - 1], 0, 0)
             size += 1

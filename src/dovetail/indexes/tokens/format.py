@@ -86,6 +86,11 @@ class TokenPackWriter:
         self._pack.add_packed("set_counts", self._set_counts.finish())
 
 
+def number_of_tokens(pack: Pack) -> int:
+    """How many tokens an open pack has, which nothing need be read for."""
+    return pack.packed("token_starts").length - 1
+
+
 class TokenArrays:
     """The arrays of an open pack, with their outer shape checked: kernels do not check bounds."""
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail._compile import compiled, int64
+from dovetail._compile import compiled, compiled_beside, int64
 from dovetail._search_kernels import gallop
 from dovetail._storage.packing_kernels import Packed, packed_at
-from dovetail._storage.symbol_kernels import Symbols, same_text
+from dovetail._storage.symbol_kernels import Symbols, read_some, same_text
 from dovetail._types import Array
 
 _DIGIT = 11  # bits: the counts of one pass fit into the nearest cache
@@ -22,7 +22,15 @@ _FEW = 256
 _AT_ONCE = 512  # tokens looked up together: what they touch fits into a near cache
 
 
-@compiled
+def _spread(groups: Array, group_tokens: Array) -> Array:
+    groups = groups.astype(np.int64)
+    firsts, sizes = group_tokens[groups], group_tokens[groups + 1] - group_tokens[groups]
+    begins = np.cumsum(sizes) - sizes
+    tokens: Array = np.repeat(firsts - begins, sizes) + np.arange(sizes.sum())
+    return tokens.astype(np.uint32)
+
+
+@compiled_beside(_spread)
 def spread(groups: Array, group_tokens: Array) -> Array:
     """The tokens of some groups, one after another."""
     total = 0
@@ -72,7 +80,38 @@ def tags_of(hashes: Array, parts: int, id_bits: int) -> Array:
     return tags
 
 
-@compiled
+def _find_tokens(
+    table: HashTable,
+    codes: Array,
+    token_starts: Packed,
+    symbols: Symbols,
+    query_hashes: Array,
+    query: Array,
+    query_offsets: Array,
+) -> Array:
+    found = np.full(len(query_hashes), -1, np.int64)
+    if len(table.entries) == 0:
+        return found
+    id_bits, parts = np.uint32(table.id_bits), len(table.starts) - 1
+    part = (query_hashes >> np.uint64(65 - parts.bit_length())).astype(np.int64)
+    places, stops = table.starts[part].astype(np.int64), table.starts[part + 1].astype(np.int64)
+    tags = tags_of(query_hashes, parts, table.id_bits)
+    left = np.flatnonzero(places < stops)
+    while len(left):
+        tag_there = table.entries[places[left]] >> id_bits
+        same = left[tag_there == tags[left]]
+        ids = (table.entries[places[same]] & np.uint32((1 << table.id_bits) - 1)).astype(np.int64)
+        content, offsets = read_some(codes, token_starts, symbols, ids)
+        for i, at in enumerate(same.tolist()):
+            mine = query[query_offsets[at] : query_offsets[at + 1]]
+            if mine.tobytes() == content[offsets[i] : offsets[i + 1]].tobytes():
+                found[at] = ids[i]
+        places[left] += 1
+        left = left[(tag_there <= tags[left]) & (found[left] < 0) & (places[left] < stops[left])]
+    return found
+
+
+@compiled_beside(_find_tokens)
 def find_tokens(
     table: HashTable,
     codes: Array,
