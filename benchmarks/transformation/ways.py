@@ -28,7 +28,6 @@ from dovetail.transform.candidates import Example
 from dovetail.transform.coverage import Coverage
 from dovetail.transform.discover import learner
 from dovetail.transform.examples import both_directions, example_of, example_sets, groups
-from dovetail.transform.learn import Learned
 from dovetail.ways import choose_way
 from run import Measured, cases, fuzzy_case, read, report, scored, transform_case
 
@@ -121,7 +120,7 @@ def _learn(
     way: str, examples: Sequence[Example], main: str, columns: Sequence[str], coverage: Coverage
 ) -> Taught | None:
     begun = time.process_time()
-    found: Learned | None = learner(choose_way("transform", way))(examples, main, columns, None)
+    found = next(learner(choose_way("transform", way))(examples, main, columns, None), None)
     seconds = time.process_time() - begun
     return None if found is None else Taught(seconds, len(found.slots), coverage.score(found.program), found.cost)
 

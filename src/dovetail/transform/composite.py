@@ -23,13 +23,22 @@ _LEAST_MATCHED = 0.5  # of the rows of the smaller table: with both sides cut, l
 
 
 def discover_composite(
-    left: Columns, right: Columns, deadline: Deadline | None = None, way: ChosenWay = DEFAULT
+    left: Columns,
+    right: Columns,
+    deadline: Deadline | None = None,
+    way: ChosenWay = DEFAULT,
+    read: int | None = None,
 ) -> Discovery | None:
-    """The program that makes a part of a composite key, if it joins half of the smaller table."""
+    """The program that makes a part of a composite key, if it joins half of the smaller table.
+
+    `read` is the table that programs read: 0 the left one, 1 the right one, None either.
+    """
     left, right = without_documents(left), without_documents(right)
     for turned, source, target in ((False, left, right), (True, right, left)):
         if deadline is not None and deadline.is_over:
             break
+        if read not in (None, int(turned)):
+            continue
         parts = {f"{number}": extract for number, extract in enumerate(_parts(target))}
         widened = {name: _made(extract, target) for name, extract in parts.items()}
         found = discover(source, widened, deadline=deadline, way=way) if parts else None

@@ -6,7 +6,8 @@ must be keys, and more than chance would give.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from dovetail.transform.forms import Form, Initials, Number, read_number
 from dovetail.transform.program import Extract, Program
 from dovetail.transform.units import Conversion, conversions
 
+_DIGITS = re.compile("[0-9]+")
 _NEARLY_ALL = 0.8  # of what is made, or of the keys if these are fewer; as for key columns
 _LOOKED_AT = 50  # values that show what a column holds; arbitrary
 _FEWEST = 4  # distinct numbers or texts: fewer prove nothing
@@ -125,6 +127,25 @@ def _on_grid(made: Array, decimals: int, digits: int) -> Array:
         made = np.rint(made * scale) / scale
     found: Array = np.rint(np.clip(made * 10.0**decimals, -_EXACT, _EXACT)).astype(np.int64)
     return found
+
+
+def are_numbers_by_chance(made: Collection[str], keys: Collection[str]) -> bool:
+    """Whether the values of both differ in one whole number, and as many are the same by chance: row numbers."""
+    mine, theirs = _only_numbers(made), _only_numbers(keys)
+    if not len(mine) or len(mine) < 0.9 * len(made) or len(theirs) < 0.9 * len(keys):
+        return False
+    return _log_chance(mine, theirs, 0) > _CHANCE
+
+
+def _only_numbers(texts: Collection[str]) -> Array:
+    found: Array = np.unique([number for text in texts if (number := _only_number(text)) is not None])
+    return found
+
+
+def _only_number(text: str) -> int | None:
+    """The one whole number in a text."""
+    found = _DIGITS.findall(text)
+    return number if len(found) == 1 and (number := int(found[0])) < _EXACT else None
 
 
 def _log_chance(made: Array, grid: Array, digits: int) -> float:

@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import pyarrow as pa
 
@@ -25,6 +26,9 @@ _SLACK = 0.8  # δ: they do with a probability of at least 1 − exp(−δ²·T/
 _PARTICIPATION = 0.1  # r: of the target's rows that join, at least
 _SMALL = 2_000  # rows: not worth sampling
 SCORED_ROWS = 2_000  # of the source, on which programs are compared
+_LETTERS = 26
+_TOO_EASY = 2  # times as often as at random, because some letters are used more than others
+_MORE_THAN_CHANCE = 2  # times as many matches; set by hand
 
 
 class SampledTable:
@@ -95,6 +99,19 @@ class Coverage:
         possible = min(self.size, len({key for key in self.outputs(program) if key}))
         return len(self.reached([program])) / max(possible, 1)
 
+    def is_chance(self, program: Program) -> bool:
+        """Whether other values as short would reach about as many of the keys."""
+        reached = self.reached([program])
+        length = sum(map(len, reached)) / max(len(reached), 1)
+        return is_chance(len(reached), len({key for key in self.outputs(program) if key}), self.size, length)
+
+    def puts_digits_together(self, program: Program) -> bool:
+        """Whether digits of one step come right after digits of another, in most rows for which it makes a value."""
+        parts = [self._part(step) for step in program.steps]
+        rows = [row for row in zip(*parts, strict=True) if all(row)]
+        together = sum(any(a[-1].isdigit() and b[0].isdigit() for a, b in pairwise(row) if a and b) for row in rows)
+        return 2 * together > len(rows)
+
     def left(self, programs: Sequence[Program]) -> tuple[SampledTable, SampledTable]:
         """The rows of source and target that the programs leave without a match."""
         outputs = [self.outputs(program) for program in programs]
@@ -118,6 +135,12 @@ class Coverage:
             column = self.source.columns[step.column]
             self._parts[step] = [step.apply(text) if text else None for text in column]
         return self._parts[step]
+
+
+def is_chance(matched: int, values: int, keys: int, length: float) -> bool:
+    """Whether as many other values of the length would match about as often: most codes of three letters are in use."""
+    chance = min(1.0, _TOO_EASY * keys / float(_LETTERS) ** max(round(length), 1))
+    return matched <= _MORE_THAN_CHANCE * chance * values
 
 
 def join_keys(values: Sequence[str | None], number_type: ColumnType | None = None) -> list[str | None]:

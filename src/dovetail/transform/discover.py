@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import Example
-from dovetail.transform.conversions import Proposal, proposals
-from dovetail.transform.coverage import SCORED_ROWS, Coverage, sample
+from dovetail.transform.conversions import Proposal, are_numbers_by_chance, proposals
+from dovetail.transform.coverage import SCORED_ROWS, Coverage, SampledTable, sample
 from dovetail.transform.examples import (
     Columns,
     Direction,
@@ -36,6 +36,7 @@ _LEAST_COVERAGE = 0.1  # of the smaller table's keys: less may be chance
 _NUMERIC_DISCOUNT = 0.6  # of the score, where the key is made of digits
 _SIMPLE_COST = 1.3  # a program of one plain step is accepted as soon as it makes its examples
 MOST_PROGRAMS = 6
+_MOST_JUDGED = 4  # programs of a set of examples, the cheapest first, until one is convincing; arbitrary, for time
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Discovery:
         return target[self.target] if self.key is None else self.key.apply(target)
 
 
-Learn = Callable[[Sequence[Example], str, Sequence[str], Deadline | None], Learned | None]
+Learn = Callable[[Sequence[Example], str, Sequence[str], Deadline | None], Iterator[Learned]]
 
 
 def discover(
@@ -62,23 +63,26 @@ def discover(
     most_programs: int = MOST_PROGRAMS,
     deadline: Deadline | None = None,
     way: ChosenWay = DEFAULT,
+    source: int | None = None,
 ) -> Discovery | None:
     """The programs that join two tables of raw text; None if no program joins enough rows.
 
-    Nothing new is tried after the deadline. `way` is how a program is learned from examples.
+    Nothing new is tried after the deadline. `way` is how a program is learned from examples; `source` is the table that
+    programs read: 0 the left one, 1 the right one, None either.
     """
     learning = learner(way)
     directions = both_directions(without_documents(left), without_documents(right))
+    directions = [each for each in directions if source in (None, int(each.reversed))]
     chosen: tuple[float, Direction, ColumnMatch, Learned] | None = None
-    sources = (groups, date_groups, joint_groups)
-    for direction, group in itertools.chain.from_iterable(source(directions, deadline) for source in sources):
+    proposing = (groups, date_groups, joint_groups)
+    for direction, group in itertools.chain.from_iterable(propose(directions, deadline) for propose in proposing):
         if is_over(deadline):
             break
         if group.weight == 0.0 and chosen and chosen[0] >= _GOOD:
             break
         coverage = _coverage(direction, group.target)
         found = _best_program(direction, group, coverage, learning, deadline)
-        if found is None:
+        if found is None or _may_be_chance(found.program, coverage):
             continue
         score = coverage.score(found.program) * (_NUMERIC_DISCOUNT if direction.target.is_numeric(group.target) else 1)
         if chosen is None or score > chosen[0]:
@@ -134,7 +138,7 @@ def _best_program(
     From the matched column alone if that does well, otherwise from whole rows too.
     """
     best: tuple[float, float, Learned] | None = None
-    tried = set()
+    judge = _Judge(direction.source, coverage, deadline)
     names = list(direction.source.columns)
     for columns in [[group.source], names][: len(names)]:
         if best and best[0] >= _GOOD:
@@ -143,16 +147,13 @@ def _best_program(
             if is_over(deadline):
                 break
             examples = [example_of(direction, group, pair) for pair in pairs]
-            found = (
+            programs = (
                 learn_piece(examples[0], group.source)
                 if len(pairs) == 1
                 else learning(examples, group.source, columns, deadline)
             )
-            if found is None or found.program in tried:
-                continue
-            tried.add(found.program)
-            found = _refined(found, coverage, deadline)
-            if not _is_convincing(found, len(pairs), coverage) or cuts_numbers(found.program, direction.source.columns):
+            found = judge.first_convincing(programs, len(pairs))
+            if found is None:
                 continue
             rank = (coverage.score(found.program), -found.cost, found)
             if best is None or rank[:2] > best[:2]:
@@ -162,12 +163,51 @@ def _best_program(
     return best[2] if best else None
 
 
+class _Judge:
+    """Which of the programs that examples teach are convincing on the whole table; each is judged once."""
+
+    def __init__(self, source: SampledTable, coverage: Coverage, deadline: Deadline | None) -> None:
+        self._source, self._coverage, self._deadline = source, coverage, deadline
+        self._accepted: dict[Program, bool] = {}
+
+    def first_convincing(self, programs: Iterable[Learned], examples: int) -> Learned | None:
+        """The cheapest that is convincing, with its best readings; None if it was judged before, or there is none."""
+        for found in itertools.islice(programs, _MOST_JUDGED):
+            if found.program not in self._accepted:
+                refined = self._refined(found, examples)
+                self._accepted[found.program] = refined is not None
+                if refined is not None:
+                    return refined
+            elif self._accepted[found.program]:
+                return None
+        return None
+
+    def _refined(self, found: Learned, examples: int) -> Learned | None:
+        refined = _refined(found, self._coverage, self._deadline)
+        if not _is_convincing(refined, examples, self._coverage):
+            return None
+        cut = cuts_numbers(refined.program, self._source.columns)
+        return None if cut or _makes_row_numbers(refined.program, self._coverage) else refined
+
+
 def _is_convincing(found: Learned, examples: int, coverage: Coverage) -> bool:
     """Whether it makes more than its examples, or is so plain that it need not."""
     reached = len(coverage.reached([found.program]))
     if reached == coverage.size:
         return examples > 1 or found.cost <= _SIMPLE_COST
     return reached > examples or (reached > 1 and found.cost <= _SIMPLE_COST)
+
+
+def _may_be_chance(program: Program, coverage: Coverage) -> bool:
+    """Whether it leaves many of the keys that it could reach, and values as short would reach as many."""
+    return coverage.share(program) < _GOOD and coverage.is_chance(program)
+
+
+def _makes_row_numbers(program: Program, coverage: Coverage) -> bool:
+    """Whether it puts numbers together that are keys by chance, since these are dense: `1`, 234 and `0` are 12340."""
+    if not coverage.puts_digits_together(program):
+        return False
+    return are_numbers_by_chance({key for key in coverage.outputs(program) if key}, coverage.wanted)
 
 
 def _refined(found: Learned, coverage: Coverage, deadline: Deadline | None) -> Learned:

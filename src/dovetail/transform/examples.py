@@ -11,8 +11,9 @@ from dovetail.transform.candidates import Example
 from dovetail.transform.coverage import SampledTable, rates, sample
 from dovetail.transform.matches import ColumnMatch, RowPair, match, match_dates, match_together
 
-_MOST_GROUPS = 6  # pairs of columns that are tried, over both directions
-_NEAR_BEST = 0.5  # of the best pair's weight: less is not tried
+_MOST_GROUPS = 40
+"""Pairs of columns that are tried, over both directions, unless one does very well: the bound L of Algorithm 5, in
+groups instead of example sets. What other numbers give: docs/algorithms/auto_join.md."""
 _EXAMPLE_SETS = ((3, 8, 2), (3, 24, 4), (2, 8, 2), (2, 24, 4), (1, 24, 6))
 """Size, of how many of the best pairs, how often. One example teaches a piece of a column, as it is."""
 _LONGEST = 250
@@ -67,7 +68,7 @@ def groups(
     directions: Sequence[Direction],
     deadline: Deadline | None = None,
 ) -> Iterator[tuple[Direction, ColumnMatch]]:
-    """Pairs of columns with likely pairs, those first whose values the q-grams explain best."""
+    """Pairs of columns with likely pairs, in descending order of what the q-grams explain of a value on average."""
     found = []
     for direction in directions:
         for key in direction.target.key_columns():
@@ -79,12 +80,10 @@ def groups(
                     group = match(source, target)
                     size = min(len(source.texts), len(target.texts))
                     if group.pairs:
-                        penalty = direction.target.is_numeric(key) + direction.source.is_numeric(column)
-                        found.append((penalty, -group.weight / size, direction.reversed, direction, group))
-    found.sort(key=lambda entry: entry[:3])
-    for penalty, weight, _, direction, group in found[:_MOST_GROUPS]:
-        if penalty > found[0][0] or weight <= _NEAR_BEST * found[0][1]:
-            yield direction, group
+                        found.append((-group.weight / size, direction.reversed, direction, group))
+    found.sort(key=lambda entry: entry[:2])
+    for *_, direction, group in found[:_MOST_GROUPS]:
+        yield direction, group
 
 
 def joint_groups(directions: Sequence[Direction], deadline: Deadline | None) -> Iterator[tuple[Direction, ColumnMatch]]:

@@ -47,8 +47,8 @@ def learn_greedily(
     deadline: Deadline | None = None,
     most_operators: int = 10,
     most_tried: int = 1500,
-) -> Learned | None:
-    """A program that is consistent with all examples; None if there is none within the budget.
+) -> Iterator[Learned]:
+    """The program that is consistent with all examples, alone; nothing if there is none within the budget.
 
     `most_operators` is the paper's τ; `most_tried` the number of operators after which it gives up.
     """
@@ -59,10 +59,9 @@ def learn_greedily(
     search = _Search(wanted, most_tried, deadline)
     whole = tuple((0, len(text)) for text in wanted)
     found = search.learn(whole, sorted(operators, key=lambda operator: operator.rank), most_operators)
-    if not found:
-        return None
-    slots = tuple(slot_of(each.operator.step, examples, each.begin, each.end) for each in found)
-    return Learned(slots, sum(step_cost(each.operator.step) for each in found))
+    if found:
+        slots = tuple(slot_of(each.operator.step, examples, each.begin, each.end) for each in found)
+        yield Learned(slots, sum(step_cost(each.operator.step) for each in found))
 
 
 class _Search:

@@ -1,4 +1,4 @@
-"""The cheapest program that makes every example: shortest path over how much of each wanted value is made.
+"""The cheapest programs that make every example: shortest paths over how much of each wanted value is made.
 
 A state is one position in each wanted value; an edge is a constant or a candidate that fits there in all of them. What
 is least is the sum of the costs of the steps. The paper counts operators, and looks for few of them by greedy recursion
@@ -8,8 +8,10 @@ with backtracking (greedy.py).
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from dovetail._deadline import Deadline
 from dovetail.normalise import plain
@@ -26,6 +28,15 @@ State = tuple[int, ...]
 Slot = list[Extract | Constant]  # the readings of one step, best first
 
 
+class _Edge(NamedTuple):
+    """A step between two states."""
+
+    before: State
+    step: str | Candidate
+    cost: float
+    after: State
+
+
 @dataclass(frozen=True)
 class Learned:
     """A program as slots with alternative readings, and what it costs with the first of each."""
@@ -40,15 +51,19 @@ class Learned:
 
 def learn(
     examples: Sequence[Example], main: str, columns: Sequence[str], deadline: Deadline | None = None
-) -> Learned | None:
-    """The cheapest program that is consistent with all examples; None if there is none within the budget."""
+) -> Iterator[Learned]:
+    """Programs that are consistent with all examples, the cheapest first; none if there is none within the budget.
+
+    All follow that cost less than one step more than the cheapest: what they pass has been seen on the way to it.
+    """
     wanted = [plain(example.wanted) for example in examples]
     fitting = candidates(examples, main, columns)
     lengths = sorted({len(text) for text in fitting}, reverse=True)
     goal = tuple(len(text) for text in wanted)
     start = (0,) * len(wanted)
     best: dict[State, float] = {start: 0.0}
-    origin: dict[State, tuple[State, str | Candidate, int]] = {}
+    depths = {start: 0}
+    into: dict[State, list[_Edge]] = {}
     queue: list[tuple[float, State]] = [(0.0, start)]
     expanded = 0
     while queue and expanded < _MOST_STATES and not (deadline is not None and deadline.is_over):
@@ -56,23 +71,43 @@ def learn(
         if cost > best[state]:
             continue
         if state == goal:
-            return _learned(examples, goal, origin, cost)
-        depth = origin[state][2] if state in origin else 0
-        if depth == MOST_STEPS:
+            yield from (_learned(examples, path, cost) for path, cost in _paths(goal, best, into))
+            return
+        if depths[state] == MOST_STEPS:
             continue
         expanded += 1
         for step, step_cost, after in _edges(wanted, state, fitting, lengths):
+            into.setdefault(after, []).append(_Edge(state, step, step_cost, after))
             if cost + step_cost < best.get(after, float("inf")):
                 best[after] = cost + step_cost
-                origin[after] = (state, step, depth + 1)
+                depths[after] = depths[state] + 1
                 heapq.heappush(queue, (cost + step_cost, after))
-    return None
 
 
-def learn_piece(example: Example, column: str) -> Learned | None:
-    """The pieces of a column that are the wanted value."""
+def _paths(
+    goal: State, best: dict[State, float], into: dict[State, list[_Edge]]
+) -> Iterator[tuple[tuple[_Edge, ...], float]]:
+    """The paths to the goal with their costs, the cheapest first.
+
+    They are followed backwards. What is left of a path costs `best` of its state, so that no other is followed first.
+    """
+    number = itertools.count()  # of paths of the same cost, the first that was found
+    queue: list[tuple[float, int, State, tuple[_Edge, ...]]] = [(best[goal], next(number), goal, ())]
+    while queue:
+        cost, _, state, path = heapq.heappop(queue)
+        if not any(state):
+            yield path, cost
+        elif len(path) < MOST_STEPS:
+            for edge in into[state]:
+                more = cost - best[state] + edge.cost + best[edge.before]
+                heapq.heappush(queue, (more, next(number), edge.before, (edge, *path)))
+
+
+def learn_piece(example: Example, column: str) -> Iterator[Learned]:
+    """The pieces of a column that are the wanted value, as the readings of one program."""
     ways = sorted(pieces([example.row[column]], depth=2).get((plain(example.wanted),), ()), key=lambda way: way[0])
-    return Learned(([Extract(column, splits) for _, splits in ways],), _STEP_COST + ways[0][0]) if ways else None
+    if ways:
+        yield Learned(([Extract(column, splits) for _, splits in ways],), _STEP_COST + ways[0][0])
 
 
 def _edges(
@@ -105,16 +140,8 @@ def _common_text(wanted: Sequence[str], state: State) -> str:
     return low[:size]
 
 
-def _learned(
-    examples: Sequence[Example], goal: State, origin: dict[State, tuple[State, str | Candidate, int]], cost: float
-) -> Learned:
-    slots: list[Slot] = []
-    state = goal
-    while state in origin:
-        before, step, _ = origin[state]
-        slots.append(slot_of(step, examples, before, state))
-        state = before
-    return Learned(tuple(reversed(slots)), cost)
+def _learned(examples: Sequence[Example], path: Sequence[_Edge], cost: float) -> Learned:
+    return Learned(tuple(slot_of(edge.step, examples, edge.before, edge.after) for edge in path), cost)
 
 
 def slot_of(step: str | Candidate, examples: Sequence[Example], begin: State, end: State) -> Slot:

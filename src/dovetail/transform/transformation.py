@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail._names import unknown
 from dovetail._output import whole_file
-from dovetail.errors import InputError, UnknownName, unknown
+from dovetail.errors import InputError, UnknownName
 from dovetail.lake.strings import string_batch
 from dovetail.tables.frames import to_arrow
 from dovetail.transform.program import Program

@@ -116,3 +116,39 @@ def test_made_values_are_compared_as_the_key_column_reads_them():
     way = Transformation((Program((Extract("ref", (Split("-", 1, 1),)),)),), False, "id")
     joined = dovetail.join({"ref": ["a-101", "b-102", "c-7"]}, {"id": ["101.0", "102.0", "103.5"]}, by=way)
     assert rows(joined) == [(0, 0), (1, 1)]
+
+
+WHOLE = {"name": LISTED}
+PARTS = {"first": [first for first, _ in PEOPLE], "last": [last for _, last in PEOPLE], "age": list("123456")}
+
+
+@pytest.mark.parametrize("by", [None, "transform"])
+def test_one_column_joins_with_two_by_a_transformation(by):
+    joined = dovetail.join(WHOLE, PARTS, left_on="name", right_on=["first", "last"], by=by)
+    assert (joined.by, rows(joined)) == ("transform", [(row, row) for row in range(6)])
+    assert joined.columns == (("name",), ("last", "first"))
+    turned = dovetail.join(PARTS, WHOLE, left_on=["first", "last"], right_on="name", by=by)
+    assert (turned.transformed, rows(turned)) == ("left", [(row, row) for row in range(6)])
+
+
+def test_one_column_joins_with_two_on_the_command_line(tmp_path):
+    for name, table in (("whole", WHOLE), ("parts", PARTS)):
+        pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
+    answer = command(
+        "join", tmp_path / "whole.csv", tmp_path / "parts.csv", "--left-on", "name", "--right-on", "first,last"
+    )
+    assert answer.out.startswith("6 rows: inner join on name = last and first (after a transformation)"), answer
+
+
+def test_several_columns_of_both_tables_are_refused():
+    """A program makes one column: the other pairs would be ignored."""
+    tables = {"day": ["2024-01-05"], "state": ["Ohio"]}, {"month": ["2024-01"], "region": ["Ohio"]}
+    with pytest.raises(InputError, match="`on` names several of both tables"):
+        dovetail.join(*tables, by="transform", on="day=month,state=region")
+
+
+def test_a_list_names_pairs_and_common_columns():
+    left = {"a": ["1", "2", "3"], "d": ["x", "y", "z"], "e=f": ["u", "v", "w"]}
+    right = {"b": ["1", "2", "3"], "d": ["x", "y", "q"], "e=f": ["u", "v", "w"]}
+    assert dovetail.join(left, right, on=["a=b", "d"]).columns == (("a", "d"), ("b", "d"))
+    assert dovetail.join(left, right, on=["a = b", "e=f"]).rows == 3

@@ -150,6 +150,16 @@ def test_after_any_history_as_from_a_fresh_index(lake, tmp_path):
     assert [hit.to_dict() for hit in compacted] == expected
 
 
+@pytest.mark.parametrize("written", ["{first} {last}", "{last}, {first}", "{last} {first}", "{first} Q. {last}"])
+def test_what_the_join_of_two_tables_learns_is_found(lake, written):
+    """The login has the initial of the first name before the last name, in whatever order the names are."""
+    staff = {"name": [written.format(first=first.title(), last=last.title()) for first, last in PEOPLE[:100]]}
+    logins = {"login": [first[0] + last for first, last in PEOPLE]}
+    joined = dovetail.join(staff, logins, by="transform")
+    assert joined.matched_left == 100
+    assert found(lake, staff)["logins.csv"].overlap == 100
+
+
 def test_the_command(lake, tmp_path):
     pd.DataFrame({"name": NAMES[:100], "room": range(100)}).to_csv(tmp_path / "staff.csv", index=False)
     idx = lake.info()["path"]

@@ -96,3 +96,12 @@ def test_the_printed_query_gives_the_same_rows(tmp_path):
         made = connection.execute(f"SELECT {query} FROM read_csv('{tmp_path / 'a.csv'}', all_varchar=true)").fetchall()
     assert rows == [tuple(row.values()) for row in joined.table.to_pylist()]
     assert [text for (text,) in made] == names
+
+
+@pytest.mark.parametrize("prefix", ["", "K"])
+def test_digits_beside_a_number_make_row_numbers_by_chance(prefix):
+    """`1`, then 100 to 206, then `0` are all among 10,001 to 15,000."""
+    left = {"employee": [str(number) for number in range(100, 207)]}
+    right = {"row": [f"{prefix}{number}" for number in range(10_001, 15_001)]}
+    found = dovetail.join(left, right, by="transform").transformation
+    assert found is None or not any(getattr(step, "text", "").isdigit() for step in found.programs[0].steps)

@@ -17,13 +17,12 @@ from dovetail.search.engine import Match
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
 from dovetail.search.transform.hit import TransformedHit
 from dovetail.tables.input_column import InputColumn
+from dovetail.transform.coverage import is_chance
 from dovetail.transform.discover import Discovery
 from dovetail.transform.program import made_by
 
 _MOST_ASKED = 50_000  # values of mine whose pieces are looked up
 _MOST_THEIRS = 200_000  # values of theirs that are transformed
-_LETTERS = 26
-_TOO_EASY = 2  # times as often as at random, because some letters are used more than others
 _BY_CARDINALITY = {"1:1": 1.0, "N:1": 1.0, "1:N": 0.9, "N:M": 0.6}
 
 
@@ -146,10 +145,9 @@ class ComparedValues:
 
     @property
     def is_chance(self) -> bool:
-        """Whether other values as short would match about as often: most codes of three letters are in use."""
-        length = round(float(np.mean(self.lengths[self.matched]))) if self.overlap else 0
-        chance = min(1.0, _TOO_EASY * self.column_size / _LETTERS ** max(length, 1))
-        return bool(self.overlap <= 2 * chance * self.query_size)
+        """Whether other values as short would match about as often."""
+        length = float(np.mean(self.lengths[self.matched])) if self.overlap else 0.0
+        return is_chance(self.overlap, self.query_size, self.column_size, length)
 
     def hit(self, match: Match, mine: QueryRows, discovery: Discovery) -> TransformedHit:
         segment, record = match.segment, match.segment.catalog.column(match.column)

@@ -63,7 +63,8 @@ def search_transformed(query: Query) -> Hits:
     hits = query.decided.first(sorted(found.values(), key=lambda hit: (-hit.score, hit.table)))[: query.request.most]
     asked = f"{' and '.join(names)} of {table.name}" if names else table.name
     nothing = "" if hits else f"No table of the lake joins with {asked} after a transformation."
-    return Hits(hits, table.name, "transform", "transform", False, time.perf_counter() - query.begun, nothing)
+    seconds, note = time.perf_counter() - query.begun, query.left_out(len(found))
+    return Hits(hits, table.name, "transform", "transform", False, seconds, nothing, note=note)
 
 
 def _texts(table: InputTable) -> list[InputColumn]:
