@@ -114,7 +114,7 @@ def test_frames_of_numbers_and_odd_names(spark):
     right = spark.createDataFrame([("1.0", "x"), ("2.5", "y"), (None, "z")], "value string, `my id` string")
     found = dovetail.join_on_spark(left, right, [("a.b", "value")], spark=spark)
     assert found.columns == ["my id", "a.b", "value", "my id_right"]
-    assert [tuple(row) for row in found.collect()] == [("1", "2.5", "2.5", "y"), ("2", "1.0", "1.0", "x")]
+    assert [tuple(row) for row in found.collect()] == [(1, 2.5, "2.5", "y"), (2, 1.0, "1.0", "x")]
     assert dovetail.join_on_spark(left, right, [("a.b", "value"), ("a.b", "value")], spark=spark).count() == 2
     with pytest.raises(UnknownName, match='There is no column "nothing"'):
         dovetail.join_on_spark(left, right, "nothing=value", spark=spark)

@@ -11,9 +11,9 @@ from dovetail.join.best_predicate.predicates import Predicates, named_predicates
 from dovetail.join.best_predicate.scores import Preferred
 from dovetail.join.choose import join_tables
 from dovetail.join.many import join_many
-from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
+from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest, columns_and_method
 from dovetail.join.result import JoinResult
-from dovetail.tables.column_names import Names, paired
+from dovetail.tables.column_names import Names
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.transform.transformation import Transformation
 from dovetail.ways import AUTO
@@ -40,6 +40,7 @@ def join(
     suffix: str = SUFFIX,
     validate: str | None = None,
     indicator: bool = False,
+    both_keys: bool = False,
     seconds: float = SECONDS,
     max_rows: int = MAX_ROWS,
     max_growth: float = MAX_GROWTH,
@@ -52,9 +53,10 @@ def join(
     Returns a `JoinResult`: `.frame` has the joined rows as the kind of frame that went in, `.report` how they joined.
 
     `on` names the columns: one name, a pair (left, right), `"left=right"`, or a list of these; `left_on` and `right_on`
-    do the same. Without them, all methods compete: equal columns, transformations, similar values and, with `index`,
-    values that tables of its lake relate. The join that a person would most likely accept is made, or none if
-    none is likely enough; `probability` says how likely it is, `runners_up` what else was considered. `prefer`
+    do the same, and one column against several is a transformation to learn. Without them, all methods compete: equal
+    columns, transformations, similar values and, if these have nothing likely, values that tables of the lake of
+    `index` relate. The join that a person would most likely accept is made, or none if none is likely enough;
+    `probability` says how likely it is, `runners_up` what else was considered. `prefer`
     chooses the equal columns by a property of the joined rows. `by` restricts it to one method: `"equal"`, `"parts"`
     (of cells of several values), `"transform"`, `"similar"`, `"semantic"`, `"through"`, or a `Transformation`. With
     `by="through"`, values join that occur together in rows of other tables, those of the lake of `index`; the result's
@@ -65,14 +67,16 @@ def join(
     similar; with `"semantic"`, that is a probability. More than two tables are joined on equal values. `way` is the
     algorithm of `by="transform"` or `by="similar"`, with its `settings` (docs/reference/settings.md).
 
-    `validate` refuses a join of another cardinality (`"1:1"`, `"1:m"`, `"m:1"`); `suffix` is added to column names that
-    clash; `indicator` adds columns with the similarity and the origin (equal, transformed or similar) of each row.
-    `seconds` limits the search for columns. A join of more than `max_rows` rows is refused before it is made; so
-    is one without `on` that gives more than `max_growth` rows for each row of the larger table.
+    `validate` refuses a join of another cardinality (`"1:1"`, `"1:m"`, `"m:1"`). Equal key columns of the same name
+    appear once, unless `both_keys` asks for both; `suffix` is added to other column names that clash; `indicator` adds
+    columns with the similarity and the origin (equal, transformed or similar) of each row. `seconds` limits the search
+    for columns. A join of more than `max_rows` rows is refused before it is made; so is one without `on` that gives
+    more than `max_growth` rows for each row of the larger table.
     """
+    named, method = columns_and_method(on, left_on, right_on, by)
     request = JoinRequest(
-        paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate, indicator,
-        seconds, max_rows, max_growth, way, settings or {},
+        named, how, method, prefer, equal, min_similarity, one_to_one, suffix, validate, indicator,
+        both_keys, seconds, max_rows, max_growth, way, settings or {},
     )  # fmt: skip
     tables = _tables(left, right, *more)
     if more:

@@ -11,11 +11,11 @@ from dovetail.api.open_index import OpenIndex
 from dovetail.catalog.decisions import Decision
 from dovetail.errors import InputError
 from dovetail.indexes.open_segment import find_table
-from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest
+from dovetail.join.request import MAX_GROWTH, MAX_ROWS, SECONDS, SUFFIX, JoinRequest, columns_and_method
 from dovetail.results import Rows
 from dovetail.search.hit import Hit
 from dovetail.search.request import as_globs
-from dovetail.tables.column_names import Names, Pair, paired
+from dovetail.tables.column_names import Names, Pair
 from dovetail.tables.input_table import lake_table, only_column, open_table
 from dovetail.ways import AUTO
 
@@ -49,6 +49,7 @@ class LakeJoins(OpenIndex):
         suffix: str = SUFFIX,
         validate: str | None = None,
         indicator: bool = False,
+        both_keys: bool = False,
         seconds: float = SECONDS,
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
@@ -69,9 +70,10 @@ class LakeJoins(OpenIndex):
             data, table = data.source.data, data
         if table is None:
             raise InputError("lake.join needs a table of the lake: a name or a hit.")
+        named, method = columns_and_method(on, left_on, right_on, by)
         request = JoinRequest(
-            paired(on, left_on, right_on), how, by, prefer, equal, min_similarity, one_to_one, suffix, validate,
-            indicator, seconds, max_rows, max_growth, way, settings or {},
+            named, how, method, prefer, equal, min_similarity, one_to_one, suffix, validate,
+            indicator, both_keys, seconds, max_rows, max_growth, way, settings or {},
         )  # fmt: skip
         if isinstance(table, Hit):
             if request.on is None and by is None and prefer is None:

@@ -60,6 +60,7 @@ from dovetail.through.mapping import ValueMapping
 @click.option("--suffix", default=SUFFIX, show_default=True, help="Appended to names of RIGHT that LEFT has too.")
 @click.option("--validate", type=click.Choice(list(VALIDATIONS)[:4]), help="Refuse a join with another cardinality.")
 @click.option("--indicator", is_flag=True, help="Add columns with the similarity and the origin of each joined row.")
+@click.option("--both-keys", is_flag=True, help="Keep equal key columns of the same name of both tables.")
 @click.option("--seconds", type=float, default=SECONDS, show_default=True, help="Time limit of the search for columns.")
 @click.option("--max-rows", type=int, default=MAX_ROWS, show_default=True, help="Refuse a join with more rows.")
 @click.option(
@@ -115,9 +116,14 @@ def join_command(**options: Any) -> int:
     with from_standard_input(*asked.tables) as tables:
         with long_question("joining"):
             joined = _joined(asked.index, tables, request)
-        _write_files(joined, asked)
+        if joined.is_made:
+            _write_files(joined, asked)
         _print_joined(joined, asked)
-    return 0 if len(joined.matches.left) else 1
+        if len(joined.matches.left):
+            return 0
+        if asked.to_standard_output or asked.as_json:  # which do not say it to a person
+            echo("\n".join(report_lines(joined, False, None)), err=True)
+        return 1
 
 
 def _joined(index: str | None, tables: list[str], request: dict[str, Any]) -> JoinResult:
@@ -138,21 +144,22 @@ def _write_files(joined: JoinResult, asked: JoinOptions) -> None:
         with whole_file(asked.pairs) as draft:
             write_csv(joined.pairs, str(draft))
     if asked.output and not asked.to_standard_output:
-        write_table(joined.table, asked.output)
+        write_table(joined.table if asked.output.suffix == ".csv" else joined.frame, asked.output)
 
 
 def _print_joined(joined: JoinResult, asked: JoinOptions) -> None:
     """The rows, or what is to be said about them."""
     output = asked.output
     if asked.to_standard_output:
-        print_rows(joined.table, asked.as_lines)
+        if joined.is_made:
+            print_rows(joined.table, asked.as_lines)
     elif asked.as_json:
         sql = _sql(joined, asked.mapping)
-        print_json({**joined.report, "sql": sql, "output": str(output) if output else None})
+        print_json({**joined.report, "sql": sql, "output": str(output) if output and joined.is_made else None})
     else:
         sql = _sql(joined, asked.mapping) if asked.explain else None
         echo("\n".join(report_lines(joined, asked.explain, sql)))
-        if output:
+        if output and joined.is_made:
             echo(f"Written: {output}")
         elif not (asked.pairs or asked.mapping or asked.explain) and joined.rows:
             print_table(*joined.shown())

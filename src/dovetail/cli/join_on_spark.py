@@ -12,8 +12,7 @@ from dovetail.cli.options import conf_of
 from dovetail.cli.output import count, echo, print_json
 from dovetail.errors import InputError
 from dovetail.join.execute import condition_of
-from dovetail.join.request import JoinRequest
-from dovetail.tables.column_names import paired
+from dovetail.join.request import JoinRequest, columns_and_method
 
 if TYPE_CHECKING:
     from dovetail.join.spark import SparkJoin
@@ -34,9 +33,9 @@ def join_on_spark(asked: JoinOptions, request: dict[str, Any]) -> int:
 def _checked(asked: JoinOptions, request: dict[str, Any]) -> JoinRequest:
     if asked.pairs or asked.mapping or asked.explain or asked.to_standard_output:
         raise InputError("--master writes rows to -o; drop --pairs, --mapping, --explain, --csv and --nl.")
-    names = ("on", "left_on", "right_on")
-    on = paired(*(request[name] for name in names))
-    checked = JoinRequest(on, **{name: value for name, value in request.items() if name not in names})
+    names = ("on", "left_on", "right_on", "by")
+    on, by = columns_and_method(*(request[name] for name in names))
+    checked = JoinRequest(on, by=by, **{name: value for name, value in request.items() if name not in names})
     if len(asked.tables) > 2 or not asked.output or (checked.on is None and checked.by is None):
         raise InputError("--master needs two tables, -o, and --on, --by or --program.")
     return checked

@@ -33,6 +33,7 @@ class JoinOptions:
     suffix: str
     validate: str | None
     indicator: bool
+    both_keys: bool
     seconds: float
     max_rows: int
     max_growth: float
@@ -72,8 +73,8 @@ class JoinOptions:
     def request(self) -> dict[str, Any]:
         """The options of `dovetail.join`."""
         names = (
-            "on", "how", "prefer", "min_similarity", "one_to_one", "suffix", "validate", "indicator", "seconds",
-            "max_rows", "max_growth",
+            "on", "how", "prefer", "min_similarity", "one_to_one", "suffix", "validate", "indicator", "both_keys",
+            "seconds", "max_rows", "max_growth",
         )  # fmt: skip
         return {
             **{name: getattr(self, name) for name in names},

@@ -1,6 +1,7 @@
 """Joins two tables by the method and columns that are named, or else by those that the values suggest.
 
-What the values suggest is a competition of all methods (compete.py); a preference chooses among equal columns alone.
+What the values suggest is a competition of equal columns, similar texts and transformations (compete.py), then of the
+best of them with parts of cells; tables of the lake come last. A preference chooses among equal columns alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
-from dovetail.join.judge import CERTAIN, LIKELY
+from dovetail.join.judge import LIKELY
+from dovetail.join.keys import number_of_pairs
 from dovetail.join.methods import JoinMethods, columns_of
 from dovetail.join.parts import likely_by_parts, several_values
 from dovetail.join.request import JoinRequest
@@ -68,7 +70,7 @@ class _Join(JoinMethods):
     def _is_applicable(self, decision: Decision) -> bool:
         """Whether the tables have the columns of a decision, and the method takes as many."""
         pairs = ((self.left.names, decision.left_columns), (self.right.names, decision.right_columns))
-        few_enough = self.request.by not in ("semantic", "through") or len(decision.left_columns) == 1
+        few_enough = self.request.by not in ("transform", "semantic", "through") or len(decision.left_columns) == 1
         return few_enough and all(set(asked) <= set(names) for names, asked in pairs)
 
     def _on_accepted(self, decisions: list[Decision]) -> JoinResult:
@@ -84,7 +86,7 @@ class _Join(JoinMethods):
         join = _Join(self.left, self.right, asked, self.space, self.decisions, self.segments)
         result = join.candidate(best) if best else join.run()
         if not len(result.matches.left):
-            return replace(result, why=f"{decision.condition} has no match, though it joins, as {decision.sentence}.")
+            return replace(result, why=f"These columns join, as {decision.sentence}, but share no value.")
         sentence = f"{decision.sentence[0].upper()}{decision.sentence[1:]}: these columns join."
         why = sentence + _rows_without_target(result, decision)
         return replace(result, why=why, probability=1.0, decided=decision.when, declared=decision.declared)
@@ -127,12 +129,11 @@ class _Join(JoinMethods):
         choice = compete(self.left, self.right, self.deadline, by, self.decisions)
         best = next((each for each in choice.judged if not self._grows_too_much(each)), choice.best)
         others = choice.runners_up(best)
-        if by is None and (through := self._likely_through(best.probability if best else 0.0)):
-            return replace(through, runners_up=choice.runners_up(None), complete=choice.complete)
         if by is None and (by_parts := self._likely_parts(best)):
             return replace(by_parts, runners_up=choice.runners_up(best), complete=choice.complete)
         if best is None or (by is None and best.probability < LIKELY):
-            result = self.nothing("equal", self._why_nothing(choice))
+            through = self._likely_through() if by is None else None
+            result = through or self.nothing("equal", self._why_nothing(choice))
             return replace(result, runners_up=choice.runners_up(None), complete=choice.complete)
         result = self.candidate(best)
         return replace(result, why=why(best), probability=best.probability, runners_up=others, complete=choice.complete)
@@ -148,16 +149,19 @@ class _Join(JoinMethods):
             return None
         return self.judged_parts(*found)
 
-    def _likely_through(self, rival: float) -> JoinResult | None:
-        """The join of texts through tables of the lake, if there is one that is likely, and more so than its rival."""
-        if self.segments is None or rival >= CERTAIN or self.deadline.is_over:
+    def _likely_through(self) -> JoinResult | None:
+        """The join of texts through tables of the lake, if one is likely and does not multiply rows.
+
+        It is the last resort, where the two tables alone have no likely join: so an index never changes a join.
+        """
+        if self.segments is None or self.deadline.is_over:
             return None
         found = through_keys(self.segments, self.left, self.right, None, self.deadline, unasked=True)
         if found is None or not found[2] or self.decisions.rejects(*columns_of([found[0]])) is not None:
             return None
         pair, keys, mapping = found
         likely = how_likely(mapping)
-        if likely < LIKELY_THROUGH or likely <= rival:
+        if likely < LIKELY_THROUGH or self._is_too_large(number_of_pairs(keys)):
             return None
         result = self.execute(keys, "through", columns_of([pair]))
         why = f"{carried_by(mapping)} Likely right: {likely:.0%}."
@@ -179,7 +183,10 @@ class _Join(JoinMethods):
 
     def _grows_too_much(self, judged: Judged) -> bool:
         """Whether it would be refused for giving too many rows for each row of the larger table."""
-        return judged.candidate.joined > self.request.max_growth * max(self.left.rows, self.right.rows)
+        return self._is_too_large(judged.candidate.joined)
+
+    def _is_too_large(self, pairs: int) -> bool:
+        return pairs > self.request.max_growth * max(self.left.rows, self.right.rows)
 
     def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
         pairs = [(pair.left, pair.right) for pair in best.pairs]

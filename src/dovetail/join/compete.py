@@ -1,4 +1,4 @@
-"""The methods compete: of all candidates, the one that a person would most likely accept wins, if it is likely enough.
+"""Three methods compete: of all candidates, the one that a person would most likely accept wins, if likely enough.
 
 Equal columns are cheap, and measured first. Transformations and similarity take longer, and are left out if some equal
 columns are nearly certain: nothing that they find could be more likely.
@@ -18,8 +18,8 @@ from dovetail._types import Array
 from dovetail.catalog.decisions import NO_DECISIONS, TableDecisions
 from dovetail.evidence.reasons import Clauses
 from dovetail.join.candidates import Candidate, Candidates
-from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, is_part_of_key, verdicts
-from dovetail.join.keys import joined_rows
+from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, LIKELY, is_part_of_key, verdicts
+from dovetail.join.keys import SIMILAR, joined_rows
 from dovetail.join.reasons import JoinWords, as_sentence, join_clauses
 from dovetail.tables.input_table import InputTable
 
@@ -119,7 +119,7 @@ def compete(
     by: str | None = None,
     decisions: TableDecisions = NO_DECISIONS,
 ) -> Choice:
-    """The candidates of all methods, or of equal columns alone, as far as the time allows; none that were rejected."""
+    """The candidates of the three, or of equal columns alone, as far as the time allows; none that were rejected."""
     candidates = Candidates(left, right, deadline)
     found = _offered(candidates.equal(), decisions)
     judged = _judged(found)
@@ -151,7 +151,8 @@ def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
     columns = [each.columns for each in candidates]
     judged = verdicts(features[kept], columns, [each.by for each in candidates])
     found: dict[object, Judged] = {}
-    for place in np.argsort(-judged.probability, kind="stable").tolist():
+    per_match = [each.joined / max(1, *each.matched) for each in candidates]  # decides where both are as likely
+    for place in np.lexsort((np.array(per_match), -judged.probability)).tolist():
         candidate = candidates[place]
         key = candidate.by, candidate.columns, candidate.joined
         said = Judged(candidate, float(judged.probability[place]), judged.features[place], judged.moved[place])
@@ -159,7 +160,40 @@ def _judged(candidates: Sequence[Candidate]) -> list[Judged]:
     ranked = list(found.values())
     plainest = min(ranked, key=lambda each: (not _same_rows(each.candidate, ranked[0].candidate), _plainness(each)))
     best = replace(plainest, probability=ranked[0].probability)
-    return [best, *(each for each in ranked if each is not plainest)]
+    by_probability = [best, *(each for each in ranked if each is not plainest)]
+    whole = next((each for each in by_probability if _is_whole(each, best)), best)
+    return [whole, *(each for each in by_probability if each is not whole)]
+
+
+def _is_whole(judged: Judged, rival: Judged) -> bool:
+    """Whether a likely candidate explains all rows, and its rival of the other method fewer of them, on these columns.
+
+    That one program makes every key of a table is evidence for all rows at once, where similar texts are evidence row
+    by row; and a program that leaves rows out does not explain a table whose rows are all similar to keys.
+    """
+    mine, other = judged.candidate, rival.candidate
+    if {mine.by, other.by} != {"transform", "similar"} or judged.probability < LIKELY or mine.estimated:
+        return False
+    if not all(set(ones) & set(others) for ones, others in zip(mine.columns, other.columns, strict=True)):
+        return False
+    if sum(other.matched) >= sum(mine.matched):
+        return False
+    return _is_whole_program(mine) if mine.by == "transform" else _matches_all(mine)
+
+
+def _matches_all(candidate: Candidate) -> bool:
+    """Whether all rows of both tables have a match."""
+    keys = candidate.keys()
+    return candidate.matched == (len(keys.left), len(keys.right))
+
+
+def _is_whole_program(candidate: Candidate) -> bool:
+    """Whether each row of the source has a match, or each key of the target, and none by similarity."""
+    keys = candidate.keys()
+    if keys.origin is not None and (keys.origin[keys.of_source >= 0] == SIMILAR).any():
+        return False
+    of_source, of_target = candidate.matched[keys.source], candidate.matched[1 - keys.source]
+    return bool(of_source == len(keys.of_source) or of_target == (keys.of_target >= 0).sum())
 
 
 def _same_rows(one: Candidate, other: Candidate) -> bool:

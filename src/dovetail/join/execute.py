@@ -60,6 +60,7 @@ def execute(
         first=first,
         suffix=request.suffix,
         indicator=request.indicator,
+        both_keys=request.both_keys,
     )
 
 

@@ -225,6 +225,12 @@ def with_similar(
     return before.with_source(codes, origin, *scores)
 
 
+def number_of_pairs(keys: JoinKeys) -> int:
+    """How many pairs of rows have the same key."""
+    mine, theirs = (np.bincount(codes[codes >= 0], minlength=keys.size) for codes in (keys.left, keys.right))
+    return int(mine @ theirs)
+
+
 def joined_rows(keys: JoinKeys) -> tuple[Array, Array]:
     """The pairs of rows with the same key, by left row and then by right row."""
     counts = [np.bincount(codes[codes >= 0], minlength=keys.size) for codes in (keys.left, keys.right)]

@@ -61,8 +61,9 @@ def _steps(
                 break
         columns = tuple(a for a, _ in on), tuple(b for _, b in on)
         step = execute(whole, tables[table], equal_keys(whole, tables[table], on), request, "equal", columns)
-        names = tables[table].names
+        names = [name for name in tables[table].names if name not in step.common_keys]
         renamed = result_names(whole.names, names, request.suffix)
+        name_of |= {(table, name): name for name in step.common_keys}
         name_of |= {(table, name): new for name, new in zip(names, renamed, strict=True)}
         whole = InputTable.of_text(step.table, "joined", step.frame)
         order.append(table)

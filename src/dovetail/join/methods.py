@@ -66,9 +66,9 @@ class JoinMethods:
             {name: table.values(name) for name in dict.fromkeys(of)}
             for table, of in zip((self.left, self.right), names, strict=True)
         )
-        way = self.request.chosen_way
-        found = discover(mine, theirs, deadline=self.deadline, way=way)
-        found = found or discover_composite(mine, theirs, self.deadline, way)
+        way, source = self.request.chosen_way, None if on is None else _read(len(mine), len(theirs))
+        found = discover(mine, theirs, deadline=self.deadline, way=way, source=source)
+        found = found or discover_composite(mine, theirs, self.deadline, way, source)
         return None if found is None else Transformation(found.programs, found.reversed, found.target, found.key)
 
     def program(self, way: Transformation, why: str = "The method was given.") -> JoinResult:
@@ -145,6 +145,16 @@ class JoinMethods:
         """The join in which no row has a match."""
         result = execute(self.left, self.right, no_keys(self.left, self.right), self.request, by, ((), ()))
         return replace(result, why=why)
+
+
+def _read(left: int, right: int) -> int | None:
+    """Which table a program reads, by the number of columns that are named: of several columns it makes one."""
+    if left > 1 and right > 1:
+        raise InputError(
+            "`by='transform'` makes one column of one or more; `on` names several of both tables. "
+            "Name one column on one side, or join on equal values."
+        )
+    return None if left == right else int(right > left)
 
 
 def columns_of(pairs: list[Pair]) -> ColumnNames:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dovetail.errors import InputError
-from dovetail.tables.column_names import Names
+from dovetail.tables.column_names import Names, is_one_to_several, paired
 from dovetail.ways import AUTO, DEFAULT, ChosenWay, choose_way
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class JoinRequest:
     suffix: str = SUFFIX
     validate: str | None = None
     indicator: bool = False  # columns with the similarity and the origin of each joined row
+    both_keys: bool = False  # keep equal key columns of the same name of both tables
     seconds: float = SECONDS
     max_rows: int = MAX_ROWS
     max_growth: float = MAX_GROWTH
@@ -90,6 +91,18 @@ class JoinRequest:
                 raise InputError(f"`{name}` is {getattr(self, name)}; it must be more than 0.")
         if self.min_similarity is not None and not 0 < self.min_similarity <= 1:
             raise InputError(f"`min_similarity` is {self.min_similarity}; it must be above 0 and at most 1.")
+
+
+def columns_and_method(
+    on: Names | None,
+    left_on: str | Sequence[str] | None,
+    right_on: str | Sequence[str] | None,
+    by: str | Transformation | None,
+) -> tuple[Names | None, str | Transformation | None]:
+    """The columns that are named, and the method: one column joins with several by a transformation."""
+    if by is None and is_one_to_several(left_on, right_on):
+        by = "transform"
+    return paired(on, left_on, right_on, uneven=by == "transform"), by
 
 
 def kind_of_join(how: str) -> str:

@@ -19,7 +19,7 @@ from dovetail.join.request import SUFFIX
 from dovetail.join.sql import join_sql, result_names
 from dovetail.join.through_sql import Carrier, Crossing, through_sql
 from dovetail.results import html_table
-from dovetail.tables.frames import like, typed
+from dovetail.tables.frames import like
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.through.mapping import ValueMapping
 from dovetail.transform.explain import explained
@@ -68,6 +68,7 @@ class JoinResult:
     first: int | None = None  # only so many rows are wanted
     suffix: str = SUFFIX
     indicator: bool = False  # columns with the similarity and the origin of each joined row
+    both_keys: bool = False  # whether key columns of the same name appear twice though they are equal
     steps: tuple[JoinResult, ...] = ()  # of more than two tables: each joins one more
     order: tuple[int, ...] = (0, 1)  # in which the tables were joined
 
@@ -92,6 +93,11 @@ class JoinResult:
     @property
     def matched_right(self) -> int:
         return self.matched[1]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the tables were joined on some columns, though perhaps no row has a match."""
+        return bool(self.columns[0])
 
     @property
     def rows(self) -> int:
@@ -140,19 +146,36 @@ class JoinResult:
     @cached_property
     def table(self) -> pa.Table:
         """The joined rows as an Arrow table of text, as in the files."""
-        return like(self.left.text, self._places["left"], self._of_right(self.right.text, pa.string()))
+        return self._joined(self.left.text, self.right.text, pa.string())
 
     @cached_property
     def frame(self) -> Any:
-        """The joined rows as the kind of frame that the left table is, with its types; an Arrow table for a file."""
-        mine = typed(self.left.text) if self.left.data is None else self.left.data
-        return like(mine, self._places["left"], self._of_right(typed(self.right.text), pa.float64()))
+        """The joined rows as the kind of frame that the left table is, an Arrow table for a file; all with their types.
 
-    def _of_right(self, columns: pa.Table, number: pa.DataType) -> pa.Table:
-        """The right table's columns of each joined row; with `indicator`, how similar the pair is and why it joined."""
+        Columns have the types of the frame or of the file; those of text files have the types of their values.
+        """
+        mine = self.left.typed if self.left.data is None else self.left.data
+        return self._joined(mine, self.right.typed, pa.float64())
+
+    @cached_property
+    def common_keys(self) -> tuple[str, ...]:
+        """The key columns that appear once: of the same name, and with equal values in all pairs of rows."""
+        if self.by != "equal" or self.both_keys or self.pairs_by(EQUAL) < len(self.matches.left):
+            return ()
+        return tuple(mine for mine, theirs in self.on if mine == theirs)
+
+    def _joined(self, mine: Any, theirs: pa.Table, number: pa.DataType) -> Any:
+        """My rows beside those of the right table, which also fill keys that appear once."""
         if "right" not in self._places.column_names:
-            return pa.table({})
-        joined = columns.take(self._places["right"])
+            return like(mine, self._places["left"], pa.table({}))
+        joined = theirs.rename_columns(self.right.names).take(self._places["right"])
+        keys = joined.select(list(self.common_keys))
+        return like(
+            mine, self._places["left"], self._of_right(joined.drop_columns(list(self.common_keys)), number), keys
+        )
+
+    def _of_right(self, joined: pa.Table, number: pa.DataType) -> pa.Table:
+        """The right table's columns as they are called; with `indicator`, how similar the pair is and why it joined."""
         if self.indicator:
             for name in _INDICATOR:
                 column = of_pairs(self.pairs[name], self._places)
@@ -189,7 +212,7 @@ class JoinResult:
                 return found
         equal = self.by == "equal" and not self.pairs_by(SIMILAR) and not self.by_hand
         pairs = self.matches.left, self.matches.right
-        return join_sql(self.left, self.right, pairs, self.columns, self.how, equal, self.suffix)
+        return join_sql(self.left, self.right, pairs, self.columns, self.how, equal, self.suffix, self.common_keys)
 
     def sql_over(self, mapping: str | Path) -> str | None:
         """A DuckDB query that joins the mapping of a join through the lake, written to a file, in between.
@@ -266,7 +289,8 @@ class JoinResult:
     def sentence(self) -> str:
         """The join in one sentence: rows, kind, columns, method, cardinality and matched rows."""
         if not len(self.matches.left):
-            return f"Nothing joins. {self.why}".rstrip()
+            tried = f": no row matches on {self.condition} ({_METHODS[self.by]})" if self.is_made else ""
+            return f"Nothing joins{tried}. {self.why}".rstrip()
         method = _METHODS[self.by]
         similar = self.pairs_by(SIMILAR) if self.by in ("equal", "transform") else 0
         also = f", {similar:,} of the {len(self.matches.left):,} pairs by similarity" if similar else ""

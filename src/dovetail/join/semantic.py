@@ -21,6 +21,7 @@ from dovetail.indexes.pexeso.core import Space, TextVectors, VectorParameters, t
 from dovetail.indexes.pexeso.in_memory import RangeSearcher, similarities_of, weigh_by_idf
 from dovetail.join.confirmation import confirmed
 from dovetail.join.keys import JoinKeys, mapped_keys
+from dovetail.normalise.keyed import HASHED
 from dovetail.similar.columns import one_to_one
 from dovetail.tables.column_names import Pair
 from dovetail.tables.input_column import InputColumn
@@ -46,8 +47,11 @@ def semantic_keys(
     pair = on or _likely_columns(left, right, space)
     if pair is None:
         return None
-    mine, theirs = left.column(pair[0]).tokens, right.column(pair[1]).tokens
-    if min_similarity is None:
+    columns = left.column(pair[0]), right.column(pair[1])
+    mine, theirs = (column.tokens for column in columns)
+    if HASHED in (column.type for column in columns):
+        found = _equal(mine, theirs)
+    elif min_similarity is None:
         found = _mutual(mine, theirs, space)
     else:
         found = _most_similar(mine, theirs, space, space.matching(min_similarity))
@@ -175,7 +179,7 @@ def _texts(columns: Sequence[InputColumn]) -> dict[str, _Texts]:
     """The columns that are mostly texts."""
     found = {}
     for column in columns:
-        marks = texts_among(column.tokens)
+        marks = column.texts
         if column.is_text and column.size and marks.mean() >= _LEAST_TEXTS:
             texts = np.flatnonzero(marks)
             step = -(-len(texts) // _SAMPLE)

@@ -107,7 +107,7 @@ def join_on_spark(
                 frames = join.keyed(method)
                 counts = _counts(frames)
                 check_size(counts[4], counts[:2], counts[2:4], request, condition_of(method.columns))
-                _write(join.joined(frames), output)
+                _write(join.joined(frames, method), output)
         finally:
             for frame in kept:
                 frame.unpersist()
@@ -129,7 +129,8 @@ def join_frames(
     with spark_session(spark) as engine:
         join = _Join(engine, _all_inputs(engine, inputs, (left, right)), request, segments)
         with engine.job("see the keys of a join"):
-            return join.joined(join.keyed(join.method()))
+            method = join.method()
+            return join.joined(join.keyed(method), method)
 
 
 def _all_inputs(engine: SparkEngine, inputs: Sequence[Input | None], names: Sequence[Any]) -> list[Input]:
@@ -224,7 +225,7 @@ class _Join:
         assert carried is not None
         return carried[1]
 
-    def joined(self, frames: Sequence[DataFrame]) -> DataFrame:
+    def joined(self, frames: Sequence[DataFrame], method: _Method) -> DataFrame:
         """The rows that join, in order. Spark decides whether a side is broadcast or both are shuffled."""
         from pyspark.sql import functions as f
 
@@ -233,15 +234,33 @@ class _Join:
         joined = frames[0].join(frames[1], same, _KINDS[how])
         sides = ("l",) if how in ("semi", "anti") else ("l", "r")
         order = [f.col(f"{side}_{name}").asc_nulls_last() for side in sides for name in ("part", "row")]
-        return joined.orderBy(*order).select(*(f.col(inside).alias(name) for inside, name in self._output_names()))
+        kinds = {f"{side.prefix}_c{n}": kind for side in self.sides for n, kind in enumerate(side.stored_types)}
+        once = self._common_keys(method)
+        columns = {inside: f.col(inside).cast(kinds[inside]) for inside, _ in self._output_names(once)}
+        if how in ("right", "outer"):
+            for name in once:
+                inside, theirs = (f"{side.prefix}_c{side.place(name)}" for side in self.sides)
+                filled = f.when(f.col("l_row").isNull(), f.col(theirs)).otherwise(f.col(inside))
+                columns[inside] = filled.cast(kinds[inside] if kinds[inside] == kinds[theirs] else "string")
+        return joined.orderBy(*order).select(
+            *(columns[inside].alias(name) for inside, name in self._output_names(once))
+        )
 
-    def _output_names(self) -> list[tuple[str, str]]:
+    def _common_keys(self, method: _Method) -> list[str]:
+        """The key columns that appear once, as in one process."""
+        if method.by != "equal" or self._request.both_keys:
+            return []
+        return [mine for mine, theirs in zip(*method.columns, strict=True) if mine == theirs]
+
+    def _output_names(self, once: Sequence[str] = ()) -> list[tuple[str, str]]:
         """The columns of the joined table: their names inside Spark, and outside."""
         mine, theirs = (side.names for side in self.sides)
-        named = {"l": mine}
-        if self._request.how not in ("semi", "anti"):
-            named["r"] = result_names(mine, theirs, self._request.suffix)
-        return [(f"{side}_c{place}", name) for side, names in named.items() for place, name in enumerate(names)]
+        found = [(f"l_c{place}", name) for place, name in enumerate(mine)]
+        if self._request.how in ("semi", "anti"):
+            return found
+        places = [place for place, name in enumerate(theirs) if name not in once]
+        named = result_names(mine, [theirs[place] for place in places], self._request.suffix)
+        return found + [(f"r_c{place}", name) for place, name in zip(places, named, strict=True)]
 
     def _tell_names_apart(self) -> None:
         """Have names that differ in case alone be different columns; a session of somebody else must have it so."""

@@ -6,6 +6,7 @@ side and position (`l_c0`), so that no function has to quote what users call the
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from dovetail._objects import is_remote
 from dovetail.errors import InputError
+from dovetail.lake.columnar import stored_schema
 from dovetail.lake.cuts import guess_parts, is_exact
 from dovetail.lake.layout import Layout, Part
 from dovetail.lake.object_path import path_of
@@ -29,6 +31,10 @@ _PART_BYTES = 16 << 20  # of a file, for one task: a file of 50 MB keeps some co
 _ROWS_AT_ONCE = 10_000  # in a batch for Spark, as its own are
 
 
+_ATOMIC = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "date", "timestamp")
+"""Types of Spark that come back from text as they were."""
+
+
 class FileInput:
     """A file or an object, read in place and parsed by the workers in parts."""
 
@@ -37,6 +43,12 @@ class FileInput:
         with reasons_of(path):
             self._layout = detect_layout(path_of(self.address))
         self.columns = list(self._layout.columns)
+
+    @functools.cached_property
+    def stored_types(self) -> list[str]:
+        """The types of the columns in the words of Spark; text where the file has none, or Spark has no such type."""
+        schema = stored_schema(path_of(self.address), self._layout)
+        return ["string"] * len(self.columns) if schema is None else [_spark_type(field.type) for field in schema]
 
     @property
     def witnesses(self) -> list[Witness]:
@@ -88,6 +100,8 @@ class FrameInput:
     def __init__(self, frame: DataFrame) -> None:
         self._frame = frame
         self.columns = list(frame.columns)
+        kinds = [kind for _, kind in frame.dtypes]
+        self.stored_types = [kind if kind.startswith(_ATOMIC) else "string" for kind in kinds]
         self.witnesses: list[Witness] = []
 
     def rows(self, session: SparkSession, side: str) -> DataFrame:
@@ -100,6 +114,17 @@ class FrameInput:
 
 
 Input = FileInput | FrameInput
+
+
+def _spark_type(kind: pa.DataType) -> str:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    try:
+        found: str = from_arrow_type(kind).simpleString()
+    except PySparkException:  # Spark has no such type
+        return "string"
+    return found if found.startswith(_ATOMIC) else "string"
 
 
 def file_input(data: Any) -> Input | None:

@@ -18,11 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail._deadline import Deadline
+from dovetail._names import unknown
 from dovetail._spark.engine import SparkEngine
 from dovetail._spark.frames import arrow_of, frame_of
 from dovetail._types import Array
 from dovetail.catalog.profile import count_values
-from dovetail.errors import UnknownName, unknown
+from dovetail.errors import UnknownName
 from dovetail.join.spark_inputs import Input, heads, schema
 from dovetail.normalise import ColumnType, TypeEvidence, decide, normalise
 from dovetail.similar.matching import Best, Blocks, FindBest, best_keys
@@ -44,6 +45,7 @@ class Side:
 
     def __init__(self, given: Input, prefix: str, rows: DataFrame) -> None:
         self.names, self.prefix, self.rows, self.address = given.columns, prefix, rows, given.address
+        self.stored_types = given.stored_types
         self._types: dict[str, ColumnType] = {}
 
     def place(self, name: str) -> int:

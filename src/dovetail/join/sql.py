@@ -44,8 +44,10 @@ def join_sql(
     how: str,
     equal: bool,
     suffix: str,
+    once: Sequence[str] = (),
 ) -> str | None:
-    """`columns` of both tables decide; `equal`, whether their values are equal after normalisation.
+    """`columns` of both tables decide; `equal`, whether their values are equal after normalisation; `once` are the
+    names of those that appear once.
 
     None where DuckDB cannot read a table as we do, where values are hashed, or where too many would have to be listed.
     """
@@ -57,7 +59,7 @@ def join_sql(
         conditions = [_condition(left, right, *pair) for pair in zip(*columns, strict=True)]
         if all(conditions):
             texts = [numbered_rows(side) for side in (left, right)]
-            return _query(left, right, texts, " AND ".join(str(each) for each in conditions), how, suffix)
+            return _query(left, right, texts, " AND ".join(str(each) for each in conditions), how, suffix, once)
     if not len(matches[0]):
         return None
     names = tuple(dict.fromkeys(columns[0])), tuple(dict.fromkeys(columns[1]))
@@ -65,7 +67,7 @@ def join_sql(
     if listed is None:
         return None
     texts = [_keyed(side, of, values) for side, of, values in zip((left, right), names, listed, strict=True)]
-    return _query(left, right, texts, "l._key = r._key", how, suffix)
+    return _query(left, right, texts, "l._key = r._key", how, suffix, once)
 
 
 def result_names(left: Sequence[str], right: Iterable[str], suffix: str) -> list[str]:
@@ -80,18 +82,25 @@ def result_names(left: Sequence[str], right: Iterable[str], suffix: str) -> list
     return names
 
 
-def _query(left: InputTable, right: InputTable, texts: list[str], condition: str, how: str, suffix: str) -> str:
+def _query(
+    left: InputTable, right: InputTable, texts: list[str], condition: str, how: str, suffix: str, once: Sequence[str]
+) -> str:
     return f"WITH l AS ({texts[0]}),\n     r AS ({texts[1]})\n" + selected(
-        left, right, f"l {_KINDS[how]} JOIN r ON {condition}", how, suffix
+        left, right, f"l {_KINDS[how]} JOIN r ON {condition}", how, suffix, once
     )
 
 
-def selected(left: InputTable, right: InputTable, joined: str, how: str, suffix: str) -> str:
+def selected(left: InputTable, right: InputTable, joined: str, how: str, suffix: str, once: Sequence[str] = ()) -> str:
     """The columns and the order of the joined table."""
     columns = [f"l.{quoted(name)}" for name in left.names]
     order = "l._row"
     if how not in ("semi", "anti"):
-        renamed = zip(right.names, result_names(left.names, right.names, suffix), strict=True)
+        if how in ("right", "outer"):
+            for name in once:
+                key = quoted(name)
+                columns[left.names.index(name)] = f"CASE WHEN l._row IS NULL THEN r.{key} ELSE l.{key} END AS {key}"
+        others = [name for name in right.names if name not in once]
+        renamed = zip(others, result_names(left.names, others, suffix), strict=True)
         columns += [f"r.{quoted(name)}" + (f" AS {quoted(new)}" if new != name else "") for name, new in renamed]
         order += ", r._row"
     return f"SELECT {', '.join(columns)}\nFROM {joined}\nORDER BY {order}"

@@ -23,21 +23,43 @@ def column_pairs(on: Names, mine: Sequence[str], theirs: Sequence[str]) -> list[
         return _joined_parts(parts, lambda text: _known_pair(text, mine, theirs)) or [_as_pair(part) for part in parts]
     if isinstance(on, tuple) and len(on) == 2 and all(isinstance(name, str) for name in on):
         return [(str(on[0]), str(on[1]))]
-    return [(one, one) if isinstance(one, str) else (one[0], one[1]) for one in on]
+    return [_one_pair(one, mine, theirs) if isinstance(one, str) else (one[0], one[1]) for one in on]
 
 
-def paired(on: Names | None, left_on: str | Sequence[str] | None, right_on: str | Sequence[str] | None) -> Names | None:
-    """The columns that are named by `on`, or by `left_on` and `right_on` as in pandas and polars."""
+def paired(
+    on: Names | None, left_on: str | Sequence[str] | None, right_on: str | Sequence[str] | None, uneven: bool = False
+) -> Names | None:
+    """The columns that are named by `on`, or by `left_on` and `right_on` as in pandas and polars.
+
+    If they may be `uneven`, one column on one side is paired with each on the other.
+    """
     if left_on is None and right_on is None:
         return on
     if on is not None:
         raise InputError("Use either `on`, or `left_on` and `right_on`.")
     if left_on is None or right_on is None:
         raise InputError("`left_on` and `right_on` must be given together.")
-    mine, theirs = ([names] if isinstance(names, str) else list(names) for names in (left_on, right_on))
+    mine, theirs = _as_list(left_on), _as_list(right_on)
+    if uneven and 1 in (len(mine), len(theirs)):
+        return [(one, other) for one in mine for other in theirs]
     if len(mine) != len(theirs):
-        raise InputError(f"`left_on` and `right_on` must have the same length, not {len(mine)} and {len(theirs)}.")
+        raise InputError(
+            f"`left_on` and `right_on` must have the same length, not {len(mine)} and {len(theirs)}. "
+            "(One column joins with several by='transform'.)"
+        )
     return list(zip(mine, theirs, strict=True))
+
+
+def is_one_to_several(left_on: str | Sequence[str] | None, right_on: str | Sequence[str] | None) -> bool:
+    """Whether one column is named on one side and several on the other, so that a program has to make it of them."""
+    if left_on is None or right_on is None:
+        return False
+    sizes = sorted((len(_as_list(left_on)), len(_as_list(right_on))))
+    return sizes[0] == 1 < sizes[1]
+
+
+def _as_list(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def column_list(on: str | Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -58,6 +80,11 @@ def column_list(on: str | Sequence[str], known: Sequence[str]) -> tuple[str, ...
 def _as_pair(written: str) -> Pair:
     first, equals, second = (part.strip() for part in written.partition("="))
     return first, second if equals else first
+
+
+def _one_pair(written: str, mine: Sequence[str], theirs: Sequence[str]) -> Pair:
+    """A name of both, or `mine=theirs`: as they are written, or without the spaces around the sign."""
+    return _known_pair(written, mine, theirs) or _as_pair(written)
 
 
 def _known_pair(text: str, mine: Sequence[str], theirs: Sequence[str]) -> Pair | None:

@@ -16,7 +16,14 @@ from dovetail.catalog.profile import count_values
 from dovetail.errors import InputError
 from dovetail.normalise import decide, normalise
 
-_TYPES = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_(), "date": pa.date32()}
+_LISTS = Sequence | set | frozenset | np.ndarray | pa.Array | pa.ChunkedArray
+_TYPES = {
+    "integer": pa.int64(),
+    "real": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+}
 
 
 def to_arrow(data: Any) -> pa.Table:
@@ -56,12 +63,14 @@ def _of_spark(frame: Any) -> pa.Table:
     return table
 
 
-def like(data: Any, rows: pa.Array, others: pa.Table) -> Any:
+def like(data: Any, rows: pa.Array, others: pa.Table, keys: pa.Table | None = None) -> Any:
     """My `rows` (null: none of mine) beside the columns of `others`, as the kind of frame that `data` is.
 
-    My columns keep their types. A dict, a list and the like become an Arrow table.
+    My columns keep their types. A dict, a list and the like become an Arrow table. `keys` has values for columns of
+    mine in rows that are none of mine.
     """
     data = _with_columns(data)
+    keys = keys if keys is not None and rows.null_count else pa.table({})
     if _library(data) == "pandas":
         import pandas as pd
 
@@ -69,11 +78,24 @@ def like(data: Any, rows: pa.Array, others: pa.Table) -> Any:
             data = _nullable(data)
         # No row has the number -1: pandas fills those.
         mine = data.set_axis(range(len(data))).reindex(rows.fill_null(-1).to_numpy(zero_copy_only=False))
-        return pd.concat([mine.reset_index(drop=True), _to_pandas(others)], axis=1)
+        mine = mine.reset_index(drop=True)
+        missing = pc.is_null(rows).to_numpy(zero_copy_only=False)
+        for name, column in _to_pandas(keys).items():
+            mine[name] = mine[name].where(~missing, column)
+        return pd.concat([mine, _to_pandas(others)], axis=1)
     table = to_arrow(data).take(rows)
+    for name in keys.column_names:
+        table = table.set_column(table.column_names.index(name), name, _filled(table[name], rows, keys[name]))
     for name, column in zip(others.column_names, others.columns, strict=True):
         table = table.append_column(name, column)
     return of_kind(data, table)
+
+
+def _filled(mine: pa.ChunkedArray, rows: pa.Array, theirs: pa.ChunkedArray) -> pa.ChunkedArray:
+    """My values, and theirs where a row is none of mine; as text where their types differ."""
+    if mine.type != theirs.type:
+        mine, theirs = mine.cast(pa.string()), theirs.cast(pa.string())
+    return pc.if_else(pc.is_null(rows), theirs, mine)
 
 
 def of_kind(data: Any, table: pa.Table) -> Any:
@@ -136,19 +158,30 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if wanted is None or (column_type.kind == "date" and not column_type.date_format):
         return column
     tokens = [normalise(chunk, column_type) for chunk in column.chunks]
+    if column_type.kind == "timestamp":  # tokens are in lower case; moments with a zone stay text, as written
+        tokens = [pc.utf8_upper(chunk) for chunk in tokens]
     try:
         return pa.chunked_array([chunk.cast(wanted) for chunk in tokens], wanted)
     except pa.ArrowInvalid:  # such as a number of twenty digits
         return column
 
 
+def is_list(data: Any) -> bool:
+    """Whether this is values without columns: a list, set, array or series."""
+    return isinstance(data, _LISTS) or _is_series(data)
+
+
+def _is_series(data: Any) -> bool:
+    return hasattr(data, "to_frame") and _library(data) in ("pandas", "polars")
+
+
 def _with_columns(data: Any) -> Any:
     """A series, list or array as a table of one column, of the same library or of Arrow."""
-    if hasattr(data, "to_frame") and _library(data) in ("pandas", "polars"):
+    if _is_series(data):
         return data.to_frame(name=str(data.name or "values"))
     if hasattr(data, "collect") and _library(data) == "polars":  # a lazy frame
         return data.collect()
-    if isinstance(data, Sequence | set | frozenset | np.ndarray | pa.Array | pa.ChunkedArray):
+    if isinstance(data, _LISTS):
         return pa.table({"values": _values(data)})
     return data
 

@@ -43,6 +43,13 @@ class InputColumn:
         return self.type.kind in TEXT_TYPES
 
     @property
+    def texts(self) -> Array:
+        """Which tokens can be spelt or understood in another way: those with enough letters, and no hashes."""
+        from dovetail.indexes.pexeso.core import texts_among  # few questions are about texts
+
+        return np.zeros(self.size, bool) if self.type == HASHED else texts_among(self.tokens)
+
+    @property
     def has_codes(self) -> bool:
         """Whether most of its values have a digit and no space: codes have one spelling; similar ones are others."""
         return bool(self.size and pc.mean(pc.match_substring_regex(self.tokens, _CODE)).as_py() >= _MOST)

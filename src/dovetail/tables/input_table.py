@@ -16,12 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail._names import unknown
 from dovetail._objects import is_remote
 from dovetail.catalog.near_copies import Outline, ValueRange
 from dovetail.catalog.profile import shorten, value_range
-from dovetail.errors import InputError, UnknownName, UnreadableTable, unknown
+from dovetail.errors import InputError, UnknownName, UnreadableTable
 from dovetail.indexes.open_segment import OpenSegment, find_table
 from dovetail.lake.column_rules import UNTOUCHED
+from dovetail.lake.columnar import stored_rows
 from dovetail.lake.containers.registry import parse_member
 from dovetail.lake.layout import Layout, distinct_names
 from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK, TableFile, is_spark, is_table_folder
@@ -30,7 +32,7 @@ from dovetail.lake.schemes import refuse_password, source_class
 from dovetail.lake.source import is_plain_file, is_unchanged, source_of
 from dovetail.lake.strings import flat_names, string_batch
 from dovetail.normalise.keyed import HASHED, hash_key
-from dovetail.tables.frames import dates_of_midnights, to_arrow
+from dovetail.tables.frames import dates_of_midnights, is_list, to_arrow, typed
 from dovetail.tables.input_column import InputColumn, hashed_column, input_column
 
 
@@ -68,10 +70,24 @@ class InputTable:
         """Columns of raw text; `data` is the frame that they come from."""
         return cls(name, table.column_names, table.num_rows, lambda: table, data=data)
 
+    @property
+    def is_list(self) -> bool:
+        """Whether values were given instead of a table, so that there is one column to ask about."""
+        return len(self.names) == 1 and is_list(self.data)
+
     @cached_property
     def text(self) -> pa.Table:
         """All columns as raw text."""
         return self._read_text()
+
+    @cached_property
+    def typed(self) -> pa.Table:
+        """All columns with the types that a frame or a Parquet, Arrow or ORC file gives them; else by their values."""
+        if self.data is not None:
+            given = to_arrow(self.data)
+            return given.rename_columns(self.names) if given.num_columns == len(self.names) else typed(self.text)
+        stored = None if self.path is None or self.layout is None else stored_rows(self.path, self.layout)
+        return typed(self.text) if stored is None else stored.select(self.names)
 
     def column(self, name: str) -> InputColumn:
         if name not in self._columns:

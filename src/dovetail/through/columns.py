@@ -13,8 +13,12 @@ from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
 from dovetail.through.bridges import Bridge, Values
 from dovetail.through.lookup import Effort, Excluded, Lookup, values_of
+from dovetail.through.votes import Votes
 
 _TRIED = 200  # values of a column by which columns are chosen; arbitrary, for time
+_NEARLY_ONE_TO_ONE = (
+    0.5  # different values on one side for each on the other; set by hand: real codes have a few doubles
+)
 
 
 def is_of(segments: Sequence[OpenSegment], *tables: str | None) -> Excluded:
@@ -36,8 +40,9 @@ def likely_columns(
 ) -> Pair | None:
     """The pair of columns of which the lake relates the greatest share of a sample of the values.
 
-    `unasked`: both columns must hold texts, since small numbers occur beside anything. Otherwise one must, and pairs
-    that only greater effort relates are looked for if there are no others.
+    `unasked`: both columns must hold texts, since small numbers occur beside anything. Otherwise one must, and numbers
+    must be codes of its texts, each of another: every price is beside `yes` or `no`. Pairs that only greater effort
+    relates are looked for if there are no others.
     """
     pairs = [(a, b) for a in left.columns for b in right.columns if a.is_text + b.is_text >= 1 + unasked]
     for effort in (Effort.EQUAL,) if unasked else (Effort.EQUAL, Effort.ALL):
@@ -45,7 +50,8 @@ def likely_columns(
         for mine, theirs in pairs:
             if deadline.is_over:
                 break
-            share = _related(segments, _sample(mine), _sample(theirs), excluded, effort)
+            one_to_one = not (mine.is_text and theirs.is_text)
+            share = _related(segments, _sample(mine), _sample(theirs), excluded, effort, one_to_one)
             if share > best:
                 best, found = share, (mine.name, theirs.name)
         if found is not None:
@@ -53,14 +59,30 @@ def likely_columns(
     return None
 
 
-def _related(segments: Sequence[OpenSegment], left: Values, right: Values, excluded: Excluded, effort: Effort) -> float:
+def _related(
+    segments: Sequence[OpenSegment],
+    left: Values,
+    right: Values,
+    excluded: Excluded,
+    effort: Effort,
+    one_to_one: bool,
+) -> float:
+    """The share of the values that have a likely partner; none if partners are shared that must be one to one."""
     lookup = Lookup(segments, left, right)
     bridges = lookup.bridges(excluded, effort)
     if not bridges:
         return 0.0
     votes = lookup.votes(bridges)
+    if one_to_one and _is_shared(votes):
+        return 0.0
     likely = votes.probability[votes.likely]
     return float(likely.sum()) / len(right if votes.reversed else left)
+
+
+def _is_shared(votes: Votes) -> bool:
+    """Whether there are fewer than half as many different values on one side of the likely pairs as on the other."""
+    fewer, more = sorted(len(np.unique(side[votes.likely])) for side in (votes.left, votes.right))
+    return fewer < _NEARLY_ONE_TO_ONE * more
 
 
 def _sample(column: InputColumn) -> Values:

@@ -47,6 +47,28 @@ def test_one_way_only(files):
     assert dovetail("join", *files, "--by", "equal").out.startswith("Nothing joins")
 
 
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_a_join_that_is_not_made_writes_nothing_and_says_why(files, tmp_path, how):
+    for option in ("--csv", "--nl"):
+        said = dovetail("join", *files, "--by", "equal", "--how", how, option)
+        assert (said.code, said.out) == (1, "")
+        assert said.err.startswith("Nothing joins. No columns have a value in common")
+    written = tmp_path / "out.parquet"
+    said = dovetail("join", *files, "--by", "equal", "--how", how, "-o", written, "--json")
+    assert said.code == 1 and said.json["output"] is None
+    assert said.err.startswith("Nothing joins. No columns have a value in common")
+    assert not written.exists()
+    assert "Written" not in dovetail("join", *files, "--by", "equal", "--how", how, "-o", written).out
+    assert not written.exists()
+
+
+def test_named_columns_without_a_match_join_as_in_sql_with_a_word(files, tmp_path):
+    said = dovetail("join", *files, "--on", "name=who", "--how", "left", "--csv")
+    assert said.code == 1
+    assert said.out.splitlines() == ["name,who,born", *(f"{name},," for name in NAMES)]
+    assert said.err.startswith("Nothing joins: no row matches on name = who (equal values).")
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

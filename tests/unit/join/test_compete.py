@@ -139,3 +139,38 @@ def test_equal_texts_join_as_equal_whatever_the_method():
     assert origins.count("equal") == len(CITIES) - 1
     assert origins.count("similar") == 1
     assert joined.pairs["similarity"].to_pylist()[0] == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_program_that_makes_every_key_beats_similar_names(seed):
+    """`Oslo, Ada` is similar to `A. Oslo`, but not much less to `B. Oslo`."""
+    firsts = [
+        "Ada",
+        "Adele",
+        "Alan",
+        "Barbara",
+        "Bjarne",
+        "Dennis",
+        "Donald",
+        "James",
+        "John",
+        "Linus",
+        "Leslie",
+        "Tony",
+    ]
+    names = random.Random(seed).sample([(first, last) for first in firsts for last in CITIES], 30)
+    left = {"name": [f"{last}, {first}" for first, last in names]}
+    right = {"author": sorted(f"{first[0]}. {last}" for first, last in names)}
+    joined = dovetail.join(left, right)
+    assert (joined.by, joined.matched_left, joined.matched_right) == ("transform", 30, 30)
+
+
+@pytest.mark.parametrize("options", [{"by": "transform"}, {}])
+def test_where_the_cheapest_program_is_rejected_the_next_is_taken(options):
+    """All examples have numbers of three digits that begin with 1; a program that cuts these is cheapest."""
+    numbered = [(*names, number) for number, names in enumerate(people(30, 0), start=95)]
+    left = {"name": [f"{first} {last} {number}" for first, last, number in numbered]}
+    right = {"tag": [f"{first[0]}{last[0]}{number}" for first, last, number in reversed(numbered)]}
+    joined = dovetail.join(left, right, **options)
+    pairs = zip(joined.pairs["left_row"].to_pylist(), joined.pairs["right_row"].to_pylist(), strict=True)
+    assert list(pairs) == [(row, 29 - row) for row in range(30)]

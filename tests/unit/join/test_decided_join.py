@@ -76,7 +76,8 @@ def test_nothing_joins_though_it_was_decided(lake):
     joined = lake.join("flights.csv", "teams.csv")
     assert (joined.rows, joined.probability, joined.decided) == (0, None, None)
     assert joined.sentence == (
-        f"Nothing joins. flight = year has no match, though it joins, as decided by you on {made.decided[:10]}."
+        "Nothing joins: no row matches on flight = year (equal values). "
+        f"These columns join, as decided by you on {made.decided[:10]}, but share no value."
     )
 
 

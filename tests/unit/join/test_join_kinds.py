@@ -132,7 +132,7 @@ def test_sql_over_frames():
     right_table = pd.DataFrame({"id": ["2", "2"], "a": ["u", "v"]})
     joined = dovetail.join(left_table, right_table, on="id", how="outer")
     assert duckdb.sql(joined.sql).fetchall() == [tuple(row.values()) for row in joined.table.to_pylist()]
-    assert joined.table.column_names == ["id", "a", "id_right", "a_right"]
+    assert joined.table.column_names == ["id", "a", "a_right"]
 
 
 def test_the_kind_of_frame_stays(files):

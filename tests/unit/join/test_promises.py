@@ -109,7 +109,8 @@ def test_as_pandas_and_polars_users_expect():
         dovetail.join(left, right, left_on="k", right_on="key", validate="1:1")
     for wrong, sentence in (
         ({"left_on": "k"}, "must be given together"),
-        ({"left_on": ["k", "n"], "right_on": "key"}, "must have the same length"),
+        ({"left_on": ["k", "n"], "right_on": "key", "by": "equal"}, "must have the same length"),
+        ({"left_on": ["k", "n"], "right_on": ["key", "n"], "by": "transform"}, "`on` names several of both tables"),
         ({"on": "n", "left_on": "k", "right_on": "key"}, "Use either `on`"),
         ({"on": "n", "prefer": "key"}, "drop `prefer`"),
         ({"min_similarity": 0.5}, "needs `by='similar'`"),
@@ -126,7 +127,7 @@ def test_results_show_what_joined(tmp_path):
     )
     assert "&lt;b&gt;" in joined._repr_html_() and "<td>1</td>" in joined._repr_html_()
     nothing = dovetail.join({"id": ["1"]}, {"ref": ["7"]}, on="id=ref")
-    assert repr(nothing) == "<Nothing joins. The columns were given.>"
+    assert repr(nothing) == "<Nothing joins: no row matches on id = ref (equal values). The columns were given.>"
 
 
 def test_programs_and_predicates_show_themselves():
@@ -246,7 +247,7 @@ def test_the_index_may_come_from_the_environment(place, monkeypatch):
 def test_rows_to_standard_output(place, monkeypatch, tmp_path):
     files = place / "mine.csv", place / "lake" / "counties.csv"
     lines = command("join", *files, "--csv").out.splitlines()
-    assert lines[0] == "county,state,people,county_right,state_right,area"
+    assert lines[0] == "county,state,people,area"
     assert lines == command("join", *files, "-o", "-").out.splitlines()
     as_json = command("join", *files, "--nl").out.splitlines()
     assert len(as_json) == len(lines) - 1 == 8

@@ -63,6 +63,25 @@ def test_unasked_the_lake_joins_no_numbers(atlas):
     assert lake.join({"who": list(THINGS)}, sizes).rows == 0
 
 
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory):
+    """A lake in which prices are beside a flag."""
+    folder = tmp_path_factory.mktemp("shop")
+    write(folder / "lake/offers.csv", "in stock,price", [("yes" if n % 3 else "no", 100 + 7 * n) for n in range(40)])
+    with without_spark():
+        index(folder / "lake", folder / "idx")
+    return Lake(folder / "idx")
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_numbers_beside_a_flag_are_no_codes_of_it(shop, how):
+    flags, prices = {"open": ["yes", "no", "yes"]}, {"price": [str(100 + 7 * n) for n in range(40)]}
+    found = shop.join(flags, prices, by="through", how=how)
+    assert found.matched == (0, 0)
+    assert found.why == "No tables of the lake relate values of both."
+    assert shop.join(flags, prices, by="through", on="open=price").rows > 0
+
+
 def test_tables_carry_no_join_of_their_own(atlas):
     lake = Lake(atlas)
     found = lake.join("one.csv", "two.csv", by="through", on="maker=good")

@@ -1,0 +1,23 @@
+"""An index makes no join worse: what two files join by, they join by with an index too."""
+
+from __future__ import annotations
+
+import pytest
+
+import dovetail
+from support.sample import SAMPLE_LAKE
+
+PAIRS = [
+    ("geo/us-counties.csv", "economy/county-labor-2009.csv"),
+    ("economy/gapminder.csv", "geo/countries.csv"),
+    ("geo/us-states.csv", "economy/state-population.csv"),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), PAIRS, ids=lambda name: name.rpartition("/")[2])
+def test_the_same_join_as_without(sample_index, left, right):
+    files = [str(SAMPLE_LAKE / name) for name in (left, right)]
+    alone, with_index = dovetail.join(*files), dovetail.open(sample_index).join(*files)
+    assert len(alone.matches.left) > 0
+    for fact in ("by", "columns", "rows", "matched", "probability"):
+        assert getattr(with_index, fact) == getattr(alone, fact)
