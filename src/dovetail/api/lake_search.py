@@ -42,7 +42,7 @@ class LakeSearch(OpenIndex):
         min_overlap: int = 1,
         include_self: bool = False,
         fast: bool = False,
-        copies: bool = False,
+        copies: bool | None = None,
         target: str | None = None,
         way: str = AUTO,
         settings: Mapping[str, Any] | None = None,
@@ -51,12 +51,13 @@ class LakeSearch(OpenIndex):
 
         Returns hits, best first, each with its evidence; `hit.explain()`, `hit.preview()` and `hit.join()` go on from
         there. `on` names the column of `data` to join on, or several that must match together, row by row; without it,
-        every suitable column is tried. With `threshold`, all columns that contain at least this share of the values are
-        found; otherwise the `k` (10) that contain most. Both are exact. With `fast` (one column), they come from
+        every suitable column is tried, unless `data` is a list, which is a column. With `threshold`, all columns that
+        contain at least this share of the values are found, or the best `k` of them, and `hits.note` says how many
+        there are; otherwise the `k` (10) that contain most. Both are exact. With `fast` (one column), they come from
         sketches (LSH Ensemble), which may miss a hit; the numbers of each hit are exact all the same.
 
         Near-copies of a hit, such as other editions of a yearly report, are no hits but named in `hit.copies`; with
-        `copies`, they are hits of their own.
+        `copies=True`, and with a `threshold` unless `copies=False`, they are hits of their own.
 
         With `by="parts"`, cells of a hit, or those of `data`, hold several values (`drama; crime`), and parts match.
 
@@ -161,7 +162,8 @@ class LakeSearch(OpenIndex):
             raise InputError(f"`target` does not go with `by={request.by!r}`; drop one of them.")
         mine = open_table(request.data, segments=self.segments)
         mine.column(target)  # raises where there is none
-        some = replace(request, data=mine.without(target), k=max(CONSIDERED, request.most))
+        considered = None if request.most is None else max(CONSIDERED, request.most)
+        some = replace(request, data=mine.without(target), k=considered)
         found = search(self.segments, some, *self._search_context)
         return ranked_for(self.segments, mine, target, found, request.most)
 

@@ -29,7 +29,7 @@ _ITSELF = 0.9  # of the rows that match something, those with the target's value
 _SEED = 0
 
 
-def ranked_for(segments: Sequence[OpenSegment], mine: InputTable, target: str, hits: Hits, k: int) -> Hits:
+def ranked_for(segments: Sequence[OpenSegment], mine: InputTable, target: str, hits: Hits, k: int | None) -> Hits:
     """The hits whose columns add most to predicting a column of mine, best first."""
     helper = _Helper(mine, target)
     found = [helper.judged(hit, lake_table(*find_table(segments, hit.table, "The index has no table"))) for hit in hits]

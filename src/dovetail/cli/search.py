@@ -47,7 +47,11 @@ from dovetail.search.semantic.hit import write_mapping
 @click.option("--tables", multiple=True, metavar="GLOB", help="Only tables whose id matches. May be repeated.")
 @click.option("--min-overlap", default=1, show_default=True, help="The smallest number of common values.")
 @click.option("--include-self", is_flag=True, help="Include QUERY itself, if it is in the lake.")
-@click.option("--copies", is_flag=True, help="Show near-copies of a hit on lines of their own.")
+@click.option(
+    "--copies/--no-copies",
+    default=None,
+    help="Show near-copies of a hit on lines of their own. Default: only with --threshold.",
+)
 @click.option("--fast", is_flag=True, help="First show what sketches find, which may miss some hits.")
 @click.option("--target", metavar="COLUMN", help="Rank by what the columns of a hit add to predicting COLUMN of QUERY.")
 @click.option("--explain", type=int, metavar="RANK", help="Explain the hit with this rank.")
@@ -65,8 +69,8 @@ def search_command(**options: Any) -> int:
     """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
 
     By default, the columns that share most values with QUERY are found (JOSIE); with --threshold, all columns that
-    contain at least that share of its values. Several columns, separated by commas, must match together, row by row
-    (MATE).
+    contain at least that share of its values, or the best -k of them. Several columns, separated by commas, must match
+    together, row by row (MATE).
 
     With --by transform, tables are found that join after a transformation, which is learned (Auto-Join): from first and
     last names to e-mail addresses, for example.
@@ -81,7 +85,7 @@ def search_command(**options: Any) -> int:
     QUERY, on a sample of the join.
 
     Near-copies of a hit, such as the other days of a daily report, are counted in its line ("and 69 like it"); --copies
-    shows them all, and --json names them.
+    and --threshold show them all, and --json names them.
 
     --json-lines prints hits as they are found: first those of sketches (LSH Ensemble), then the exact ones, with what
     has changed. --fast prints both as tables; with --json or --json-lines, only those of sketches. On a terminal, those

@@ -27,7 +27,7 @@ class SearchOptions:
     tables: tuple[str, ...]
     min_overlap: int
     include_self: bool
-    copies: bool
+    copies: bool | None
     fast: bool
     target: str | None
     explain: int | None

@@ -106,6 +106,11 @@ class Hit:
         return self.joined_rows / self.matched_rows if self.matched_rows else 0.0
 
     @property
+    def order(self) -> tuple[float, float, int, str]:
+        """Best first. Of hits with the same score: fewer rows per match, then more columns brought, then the name."""
+        return -self.score, self.rows_per_match, -len(self.brings), self.table
+
+    @property
     def warning(self) -> str:
         """What to know before joining; empty if nothing."""
         if self.rows_per_match < _SEVERAL:

@@ -38,7 +38,7 @@ def search(
     query = _query(segments, request, decisions)
     if request.by != "equal":
         hits = _by_other_method(query)
-        return hits if request.copies else _folded(segments, hits)
+        return _folded(segments, hits) if request.folds_copies else hits
     if len(query.names) > 1:
         return search_keys(query)
     found = search_columns(query, lake or (lambda: LakeColumns(segments)))

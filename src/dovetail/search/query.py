@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
@@ -18,6 +18,20 @@ from dovetail.tables.input_table import InputTable
 
 _STEPS = (1, 4, 16)  # times the hits that are wanted: asked for one after another as long as most are near-copies
 M = TypeVar("M")
+
+
+class Offered(NamedTuple, Generic[M]):
+    """Matches, each with the tables that are near-copies of it; and what a limit on their number left out, in words."""
+
+    matches: list[tuple[M, tuple[str, ...]]]
+    note: str = ""
+
+
+def named_columns(request: SearchRequest, table: InputTable) -> tuple[str, ...]:
+    """The columns that a request names; empty if it leaves them open. A list of values is its only column."""
+    if request.on is not None:
+        return column_list(request.on, table.names)
+    return tuple(table.names) if table.is_list else ()
 
 
 @dataclass(frozen=True)
@@ -34,7 +48,7 @@ class Query:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """My columns that the request names; empty if it leaves them open."""
-        names = () if self.request.on is None else column_list(self.request.on, self.table.names)
+        names = named_columns(self.request, self.table)
         for name in names:
             self.table.column(name)  # raises where there is none
         return names
@@ -49,23 +63,42 @@ class Query:
         return self.decided.rejects(hit.on, hit.table, hit.columns)
 
     def without_copies(
-        self, ask: Callable[[int], list[M]], named: Callable[[M], tuple[str, tuple[str, ...]]]
-    ) -> list[tuple[M, tuple[str, ...]]]:
-        """Matches that are no near-copies of each other, and the tables that are near-copies of each.
+        self, ask: Callable[[int | None], list[M]], named: Callable[[M], tuple[str, tuple[str, ...]]]
+    ) -> Offered[M]:
+        """Matches that are no near-copies of each other, unless these are asked for.
 
-        `ask` finds so many, best first. It is asked for more as long as near-copies leave too few.
+        `ask` finds so many, best first, or all. It is asked for more as long as near-copies leave too few.
         """
-        most, share = self.request.most, self.request.share
-        if self.request.copies:
-            return [(match, ()) for match in ask(most)]
+        most = self.request.most
+        if self.request.share is not None:
+            every = self._grouped(ask(None), named)
+            return Offered(every[:most], self.left_out(len(every)))
+        assert most is not None  # only a threshold asks for all
+        if not self.request.folds_copies:
+            return Offered(self._grouped(ask(most), named))
         for more in (most * step for step in _STEPS):
             found = ask(more)
-            names = [named(match) for match in found]
-            groups = groups_of_copies(self.segments, names)
-            if len(groups) >= most or len(found) < more or share is not None:
+            groups = self._grouped(found, named)
+            if len(groups) >= most or len(found) < more:
                 break
-        chosen = groups if share is not None else groups[:most]
-        return [(found[first], tuple(names[other][0] for other in others)) for first, *others in chosen]
+        return Offered(groups[:most])
+
+    def _grouped(
+        self, found: list[M], named: Callable[[M], tuple[str, tuple[str, ...]]]
+    ) -> list[tuple[M, tuple[str, ...]]]:
+        """The first of each group of near-copies with the tables of the others; every match, if these are asked for."""
+        if not self.request.folds_copies:
+            return [(match, ()) for match in found]
+        names = [named(match) for match in found]
+        groups = groups_of_copies(self.segments, names)
+        return [(found[first], tuple(names[other][0] for other in others)) for first, *others in groups]
+
+    def left_out(self, number: int) -> str:
+        """What a limit leaves out of so many hits above the threshold, in words; empty if nothing."""
+        most = self.request.most
+        if self.request.share is None or most is None or number <= most:
+            return ""
+        return f"{number:,} hits reach the threshold; these are the first {most:,}."
 
     def with_accepted(self, hits: list[Hit]) -> list[Hit]:
         """The pairs that a person accepted, then the other hits; without names, each table on its best columns."""
@@ -81,8 +114,7 @@ class Query:
             for hit in hits
             if self._what_counts(hit) not in known
         ]
-        most = self.request.most if not self.names or self.request.share is None else None
-        return ranked([*first, *others][:most])
+        return ranked([*first, *others][: self.request.most])
 
     def _what_counts(self, hit: Hit) -> tuple[str, frozenset[tuple[str, str]]]:
         """Hits with the same are one: a table and, where columns were named, its pairs of columns."""

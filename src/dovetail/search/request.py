@@ -35,7 +35,7 @@ class SearchRequest:
     fast: bool = False  # from sketches, which may miss some
     by: str = METHODS[0]
     min_similarity: float | str | None = None  # semantic only
-    copies: bool = False  # near-copies are hits of their own
+    copies: bool | None = None  # whether near-copies are hits of their own; None: with a threshold they are
     way: str = AUTO  # the algorithm, with its settings
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -52,8 +52,8 @@ class SearchRequest:
             raise InputError("`min_similarity` needs `by='semantic'`.")
         if self.fast and self.by != "equal":
             raise InputError(f"`fast` does not go with `by={self.by!r}`; drop one of them.")
-        for name, value in (("k", self.most), ("min_overlap", self.min_overlap)):
-            if not isinstance(value, int) or value < 1:
+        for name, value in (("k", self.k), ("min_overlap", self.min_overlap)):
+            if value is not None and (not isinstance(value, int) or value < 1):
                 raise InputError(f"`{name}` is {value!r}; it must be an integer of at least 1.")
         if self.fast and self.way != AUTO:
             raise InputError("`fast` answers from sketches; drop it, or `way`.")
@@ -66,9 +66,17 @@ class SearchRequest:
         return choose_way(question, self.way, self.settings)
 
     @property
-    def most(self) -> int:
-        """The number of hits without a threshold; semantic search has a threshold of its own."""
+    def most(self) -> int | None:
+        """The number of hits; None for all, which a threshold asks for. Semantic search has a threshold of its own."""
+        if self.k is None and self.threshold is not None:
+            return None
         return _MOST if self.k is None else self.k
+
+    @property
+    def folds_copies(self) -> bool:
+        """Whether near-copies are part of a better hit's line: unless said otherwise, without a threshold, which asks
+        for all."""
+        return self.threshold is None if self.copies is None else not self.copies
 
     @property
     def share(self) -> Fraction | None:

@@ -13,10 +13,10 @@ from dovetail.catalog.decisions import Decisions
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.hits import Hits
 from dovetail.search.planner import JudgeUnions, search
+from dovetail.search.query import named_columns
 from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.rank import is_tried
 from dovetail.search.request import SearchRequest
-from dovetail.tables.column_names import column_list
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.ways import AUTO
 
@@ -53,11 +53,11 @@ def _can_be_approximate(request: SearchRequest, table: InputTable) -> bool:
     """Sketches know single columns and equal values; a way that is named is asked for its own answer alone."""
     if request.way != AUTO:
         return False
-    return request.by == "equal" and (request.on is None or len(column_list(request.on, table.names)) == 1)
+    return request.by == "equal" and len(named_columns(request, table)) <= 1
 
 
 def postings(segments: Sequence[OpenSegment], request: SearchRequest, table: InputTable) -> int:
     """The length of the posting lists of all values that are searched with: what the exact answer may read."""
-    names = table.names if request.on is None else column_list(request.on, table.names)
-    columns = [column for column in map(table.column, names) if request.on is not None or is_tried(column)]
+    named = named_columns(request, table)
+    columns = [table.column(name) for name in named] or [column for column in table.columns if is_tried(column)]
     return sum(segment.tokens.postings(column.tokens) for column in columns for segment in segments)

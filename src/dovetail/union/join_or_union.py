@@ -14,15 +14,16 @@ from dovetail.tables.input_table import InputTable
 from dovetail.union.measure import UnionJudge
 
 _MORE = 6  # tables that are no hits but have half of the names of columns, judged as well; arbitrary, for time
+_JUDGED = 100  # hits, the best; arbitrary, for time: each takes 15 ms, and a threshold may find thousands
 _LIKELY = 0.5  # more likely than not, a person would append the table
 
 
 def with_unions(lake: Callable[[], LakeColumns], mine: InputTable, allowed: Sequence[Array], hits: Hits) -> Hits:
-    """The hits that have a probability of a join, with that of a union; and other tables to append.
+    """The hits, the best that have a probability of a join with that of a union; and other tables to append.
 
     `allowed` says of each segment which tables may be hits.
     """
-    judged = [hit for hit in hits if hit.probability is not None and not hit.is_decided]
+    judged = [hit for hit in hits if hit.probability is not None and not hit.is_decided][:_JUDGED]
     columns = lake()
     if not columns.tables:
         return hits

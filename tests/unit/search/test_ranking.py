@@ -7,6 +7,7 @@ import datetime
 import numpy as np
 import pytest
 
+import dovetail
 from dovetail._model import Model, load_model
 from dovetail.api.lake import Lake
 from dovetail.evidence.rarity import rarity
@@ -143,3 +144,17 @@ def test_surroundings_weigh_what_is_common_by_its_rarity(shop):
 def test_rarity_is_between_nothing_and_one():
     assert rarity(1, 1000) == 1 and rarity(900, 1000) < 0.2
     assert rarity_of_share(np.array([1, 1000]), 1000).tolist() == [1, 0]
+
+
+def test_of_equal_evidence_fewer_rows_per_match_come_first(tmp_path):
+    """Then more columns; the alphabet comes last."""
+    codes = [f"code-{n}" for n in range(30)]
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    (lake / "a-repeats.csv").write_text("code,x\n" + "".join(f"{code},{n}\n" for code in codes for n in range(3)))
+    (lake / "b-narrow.csv").write_text("code,x\n" + "".join(f"{code},y{code}\n" for code in codes))
+    (lake / "c-wide.csv").write_text("code,u,v,w\n" + "".join(f"{code},1{code},2{code},3{code}\n" for code in codes))
+    with without_spark():
+        dovetail.index(lake, tmp_path / "idx")
+    hits = dovetail.open(tmp_path / "idx").search({"key": codes}, on="key", copies=True)
+    assert [hit.table for hit in hits] == ["c-wide.csv", "b-narrow.csv", "a-repeats.csv"]

@@ -27,15 +27,16 @@ def search_keys(query: Query) -> Hits:
     if request.share is not None:
         floor = max(floor, least_overlap(request.share, key.size))
 
-    def ask(most: int) -> list[Hit]:
+    def ask(most: int | None) -> list[Hit]:
         nonlocal exact
-        k = most if request.share is None else sum(map(len, query.allowed)) + 1
+        k = sum(map(len, query.allowed)) + 1 if most is None else most
         matches, exact = engine.together(query.segments, key, k + query.decided.rejections, floor, query.allowed, way)
         found = (key_hit(key, match, 0) for match in matches)
         return [hit for hit in found if not query.rejects(hit)][:k]
 
     offered = query.without_copies(ask, lambda hit: (hit.table, hit.columns))
-    hits = query.with_accepted(ranked(replace(hit, copies=copies) for hit, copies in offered))
+    found = [replace(hit, copies=copies) for hit, copies in offered.matches]
+    hits = query.with_accepted(ranked(sorted(found, key=lambda hit: hit.order)))
     least = "a tuple" if floor == 1 else f"{floor:,} tuples"
     nothing = "" if hits else f"No table{query.where} contains {least} of {', '.join(names)} of {table.name}."
-    return Hits(hits, table.name, "equal", "keys", exact, time.perf_counter() - query.begun, nothing)
+    return Hits(hits, table.name, "equal", "keys", exact, time.perf_counter() - query.begun, nothing, note=offered.note)

@@ -35,13 +35,13 @@ _NEAREST = 3  # named if there is no hit
 def search_columns(query: Query, lake: Callable[[], LakeColumns]) -> Hits:
     """The hits of the column that the request names, or of every column; `lake` gives the columns of the lake."""
     request, search = query.request, _ColumnSearch(query, lake)
-    hits = search.one_column(query.names[0]) if query.names else search.every_column()
+    hits, note = search.one_column(query.names[0]) if query.names else search.every_column()
     nothing, nearest = ("", []) if hits else search.nothing()
     if nothing and query.decided.rejections:
         nothing += f" What you rejected is left out (pairs of columns: {query.decided.rejections})."
     question = "overlap" if request.share is None else "containment"
     seconds = time.perf_counter() - query.begun
-    return Hits(hits, query.table.name, "equal", question, not request.fast, seconds, nothing, nearest)
+    return Hits(hits, query.table.name, "equal", question, not request.fast, seconds, nothing, nearest, note)
 
 
 def _named(match: Match) -> tuple[str, tuple[str, ...]]:
@@ -90,20 +90,24 @@ class _ColumnSearch:
             self._evidence[column.name] = Evidence(self.segments, column)
         return self._evidence[column.name]
 
-    def one_column(self, name: str) -> list[Hit]:
+    def one_column(self, name: str) -> tuple[list[Hit], str]:
+        """The columns that share values with one of mine; and what a limit left out."""
         column = self.table.column(name)
         if column.size == 0:
             raise InputError(f"{name} of {self.table.name} has no values to join on: all are empty or null.")
         evidence = self.evidence(column)
-        found = self.query.without_copies(lambda most: self._ask(column, most), _named)
+        found, note = self.query.without_copies(lambda most: self._ask(column, most), _named)
         hits = [replace(evidence.hit(match, 0, float(match.overlap)), copies=copies) for match, copies in found]
-        return self.query.with_accepted(ranked(hits))
+        return self.query.with_accepted(ranked(sorted(hits, key=lambda hit: hit.order))), note
 
-    def every_column(self) -> list[Hit]:
-        """The best pair of columns of each table. Poor ones are left out, unless the request sets a limit."""
+    def every_column(self) -> tuple[list[Hit], str]:
+        """The best pair of columns of each table; and what a limit left out.
+
+        Poor ones are left out, unless the request says how many values a hit must share.
+        """
         good = [candidate for candidate in self._ranked if self._has_limit or candidate.score >= POOR]
         hits = [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
-        return self.query.with_accepted(hits)
+        return self.query.with_accepted(hits), self.query.left_out(len(good))
 
     @property
     def _has_limit(self) -> bool:
@@ -119,13 +123,14 @@ class _ColumnSearch:
         """The best pair of columns of each table, best first."""
         if not self.segments:
             return []
-        asked = None
+        asked, most = None, self.request.most
         if self.request.share is not None:
             tried = [(place, column) for place, column in enumerate(self.table.columns) if is_tried(column)]
-            asked = {place: self._ask(column, max(self.request.most, MOST_OVERLAP)) for place, column in tried}
+            asked, most = {place: self._ask(column, None) for place, column in tried}, None
         lake, request = self._lake(), self.request
-        several = not self._has_limit
-        ranking = self._ranker(lake).rank(self._model, request.most, asked, request.copies, request.fast, several)
+        ranking = self._ranker(lake).rank(
+            self._model, most, asked, not request.folds_copies, request.fast, several=not self._has_limit
+        )
         pairs, tables = ranking.pairs, lake.table_of[ranking.pairs.theirs].tolist()
         copies = lake.copies_of(tables, ranking.groups)
         scores = self._model.probability(ranking.features).tolist()
@@ -195,12 +200,13 @@ class _ColumnSearch:
                 best[match.table] = self.evidence(column).hit(match, 0, -share)
         return list(best.values())
 
-    def _ask(self, column: InputColumn, k: int) -> list[Match]:
+    def _ask(self, column: InputColumn, most: int | None) -> list[Match]:
+        """So many columns that share most values; with a threshold, all that reach it."""
         least, fast, share = self.request.min_overlap, self.request.fast, self.request.share
-        if share is None:
-            more = k + self.query.decided.rejections
-            found = engine.top(self.segments, column.tokens, more, least, self.query.allowed, fast, self.way)
-        else:
+        if share is not None:
             found = engine.containing(self.segments, column.tokens, share, least, self.query.allowed, fast, self.way)
-        offered = [match for match in found if not self.query.decided.rejects_match((column.name,), match)]
-        return offered if share is not None else offered[:k]
+        else:
+            assert most is not None  # only a threshold asks for all
+            more = most + self.query.decided.rejections
+            found = engine.top(self.segments, column.tokens, more, least, self.query.allowed, fast, self.way)
+        return [match for match in found if not self.query.decided.rejects_match((column.name,), match)][:most]

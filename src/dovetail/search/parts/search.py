@@ -7,7 +7,7 @@ into parts, which are searched as any values are. Cells of several values on bot
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
@@ -45,7 +44,7 @@ def search_parts(query: Query) -> Hits:
     found: dict[str, PartsHit] = {}
     for name in tried:
         mine = _QueryColumn.of(table, name)
-        for match in mine.matches(query.segments, query.allowed, k, max(query.request.min_overlap, 1)):
+        for match in mine.matches(query):
             check_cancelled()
             if query.decided.rejects_match((name,), match) or not _is_enough(mine, match, query.request):
                 continue
@@ -55,7 +54,8 @@ def search_parts(query: Query) -> Hits:
     hits = query.decided.first(sorted(found.values(), key=lambda hit: (-hit.score, -hit.overlap, hit.table)))[:k]
     asked = f"{names[0]} of {table.name}" if names else table.name
     nothing = "" if hits else f"No table of the lake joins with {asked} by parts of cells."
-    return Hits(hits, table.name, "parts", "parts", True, time.perf_counter() - query.begun, nothing)
+    seconds, note = time.perf_counter() - query.begun, query.left_out(len(found))
+    return Hits(hits, table.name, "parts", "parts", True, seconds, nothing, note=note)
 
 
 def _is_enough(mine: _QueryColumn, match: Match, request: SearchRequest) -> bool:
@@ -90,13 +90,13 @@ class _QueryColumn:
         reader = match.segment.tokens if self.separator else match.segment.lists
         return int(np.diff(reader.arrays.set_offsets[match.column : match.column + 2])[0])
 
-    def matches(self, segments: Sequence[OpenSegment], allowed: list[Array], k: int, least: int) -> Iterator[Match]:
+    def matches(self, query: Query) -> Iterator[Match]:
         """Columns that share values: of one value in a cell where mine have several, else of several."""
+        least = query.request.min_overlap
         if self.separator:
-            found = engine.top(segments, self.tokens, k * _MORE, least, allowed)
-            yield from (match for match in found if not _holds_several(match))
+            yield from (match for match in self._of_one_value(query, least) if not _holds_several(match))
             return
-        for segment, tables in zip(segments, allowed, strict=True):
+        for segment, tables in zip(query.segments, query.allowed, strict=True):
             groups, weights, _ = segment.lists.grouped(self.tokens)
             arrays = segment.lists.arrays
             counts = np.zeros(arrays.columns, np.int64)
@@ -106,6 +106,14 @@ class _QueryColumn:
             counts[~tables[segment.table_of]] = 0
             for column in np.flatnonzero(counts >= least).tolist():
                 yield Match(segment, column, int(counts[column]))
+
+    def _of_one_value(self, query: Query, least: int) -> list[Match]:
+        """The columns that contain enough of my parts, or most of them."""
+        share, most = query.request.share, query.request.most
+        if share is not None:
+            return engine.containing(query.segments, self.tokens, share, least, query.allowed)
+        assert most is not None  # only a threshold asks for all
+        return engine.top(query.segments, self.tokens, most * _MORE, least, query.allowed)
 
     def hit(self, match: Match) -> PartsHit:
         """What exactly matches, by the rows of both tables."""

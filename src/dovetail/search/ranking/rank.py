@@ -14,6 +14,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail._cancel import check_cancelled
 from dovetail._model import Model
@@ -76,23 +78,26 @@ class Ranker:
         self._around = Surroundings(lake, table)
         self._describer = Describer(lake, table, self._around)
         self._candidates: dict[int, tuple[Array, Array]] = {}  # of each column of mine: columns and overlaps
+        self._are_given = False  # whether no other columns of the lake count than the candidates
 
     def rank(
         self,
         model: Model,
-        tables: int,
+        tables: int | None,
         asked: dict[int, list[Match]] | None = None,
         copies: bool = True,
         fast: bool = False,
         several: bool = True,
     ) -> Ranking:
-        """The best columns of each table. `asked`: the only candidates. With `copies`, near-copies are like others.
-        With `several`, columns join together where that is better.
+        """The best columns of each table: of at least so many, or of all. `asked`: the only candidates. With `copies`,
+        near-copies are like others. With `several`, columns join together where that is better.
 
         With `fast`, candidates come from sketches, and no more tables are counted than are asked for.
         """
         self.find(asked, fast)
-        best, number = self.promising(model), tables if fast else max(tables, _SHORTLIST)
+        best = self.promising(model)
+        least = 0 if fast else _SHORTLIST
+        number = len(best) if tables is None else max(tables, least)
         shortlist = (
             Shortlist(self.lake.table_of[best[:number]], {}) if copies else without_copies(self.lake, best, number)
         )
@@ -103,7 +108,7 @@ class Ranker:
         composites = keys.better(chosen.tolist()) if several and not fast else {}
         for place, composite in composites.items():
             odds[place], features[place] = composite.log_odds, composite.features
-        chosen = chosen[np.argsort(-odds[chosen], kind="stable")]
+        chosen = self._best_first(pairs, odds, chosen)
         hits = [composites[place].hit if place in composites else None for place in chosen.tolist()]
         return Ranking(pairs.take(chosen), features[chosen], hits, shortlist.groups)
 
@@ -114,6 +119,7 @@ class Ranker:
             find = self._sketched if fast else self._overlapping
             self._candidates = {place: find(place) for place in tried}
         else:
+            self._are_given = True
             for place, matches in asked.items():
                 found = [(self.lake.number(match), match.overlap) for match in matches]
                 numbers = np.array(found, np.int64).reshape(-1, 2)
@@ -166,7 +172,7 @@ class Ranker:
     def _best_described(self, place: int, columns: Array, overlaps: Array) -> Pairs:
         """The most promising candidates of a column, by what costs little to know."""
         lake, around = self.lake, self._around
-        if len(columns) > _DESCRIBED:
+        if len(columns) > _DESCRIBED and not self._are_given:
             tables = lake.table_of[columns]
             promise = (
                 overlaps / overlaps[0]
@@ -196,10 +202,11 @@ class Ranker:
     def counted(self, tables: Array) -> tuple[Pairs, Array]:
         """All pairs of columns with these tables that share values, value by value; and their features."""
         rows = []
-        theirs = [int(column) for table in tables.tolist() for column in self.lake.columns_of(table)]
-        for place in self._candidates:
+        every = [int(column) for table in tables.tolist() for column in self.lake.columns_of(table)]
+        for place, (candidates, _) in self._candidates.items():
             check_cancelled()
             evidence, floor = self._evidence[place], self._floors[place]
+            theirs = candidates[np.isin(self.lake.table_of[candidates], tables)].tolist() if self._are_given else every
             for column in theirs:
                 counts = evidence.counts(*self.lake.place_of(column))
                 if counts[0] >= floor and (place, column) not in self._rejected:
@@ -220,6 +227,16 @@ class Ranker:
         own = np.array([weights[place] for place in pairs.mine.tolist()])
         others = np.maximum(shared[self.lake.table_of[pairs.theirs]] - own, 0)
         return self._describer.describe(pairs, rivals, others)
+
+    def _best_first(self, pairs: Pairs, odds: Array, chosen: Array) -> Array:
+        """Of pairs with the same odds: fewer rows per match, then more columns brought, then the name of the table."""
+        per_match = pairs.joined[chosen] / np.maximum(pairs.rows_here[chosen], 1)
+        theirs = pairs.theirs[chosen]
+        names = self.lake.table_names.take(pa.array(self.lake.table_of[theirs]))
+        by_name = np.argsort(pc.sort_indices(names).to_numpy())
+        order = np.lexsort((by_name, -self.lake.width[theirs], per_match, -odds[chosen]))
+        found: Array = chosen[order]
+        return found
 
     def _best_of_each_table(self, pairs: Pairs, scores: Array) -> Array:
         """The place of the best pair of each table, best first."""

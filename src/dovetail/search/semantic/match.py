@@ -17,7 +17,7 @@ from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.indexes.pexeso.core import Space, TextVectors, texts_among
+from dovetail.indexes.pexeso.core import Space, TextVectors
 from dovetail.indexes.pexeso.kernels import count_columns
 from dovetail.indexes.pexeso.query import VectorMatches
 from dovetail.tables.input_column import InputColumn
@@ -70,7 +70,7 @@ class TextQuery:
 
     @classmethod
     def of(cls, column: InputColumn, space: Space) -> TextQuery:
-        marks = texts_among(column.tokens)
+        marks = column.texts
         texts = np.flatnonzero(marks)
         return cls(column, texts, np.flatnonzero(~marks), space.embedded(column.tokens.take(pa.array(texts))))
 

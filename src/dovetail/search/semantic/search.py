@@ -13,7 +13,7 @@ from dovetail.embedders.calibration import Matching
 from dovetail.errors import InputError
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.indexes.pexeso.core import Space, VectorParameters, texts_among
+from dovetail.indexes.pexeso.core import Space, VectorParameters
 from dovetail.search.engine import columns_of
 from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import SHOWN, cardinality_of, shorten
@@ -84,7 +84,7 @@ def _min_similarity(request: SearchRequest) -> float | None:
 
 def _chosen(table: InputTable, on: str | Sequence[str] | None) -> list[InputColumn]:
     """The named column; without a name the one with the most distinct texts; with * each that has any."""
-    texts = {column.name: int(texts_among(column.tokens).sum()) for column in table.columns}
+    texts = {column.name: int(column.texts.sum()) for column in table.columns}
     some = [column for column in table.columns if texts[column.name]]
     if on is None or on == EVERY:
         if not some:

@@ -51,6 +51,7 @@ class _Candidate(NamedTuple):
 def search_through(query: Query) -> Hits:
     """Tables that join with a text column of mine through others."""
     segments, table, decided, k = query.segments, query.table, query.decided, query.request.most
+    assert k is not None  # only a threshold asks for all
     column = _chosen(table, query.names)
     best = sorted(
         _candidates(segments, table, column, query.allowed), key=lambda each: (-each.promise, each.match.order)
