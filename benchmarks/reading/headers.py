@@ -2,8 +2,9 @@
 
     python benchmarks/reading/headers.py --lake DIR [--lake DIR] [--fit]
 
-Every table of the lakes counts twice: as it is, where its first row should be found to be a header (not so for the
-tables of `headerless.txt`), and without its first row, where it should not. Tables are halved by the hash of their file
+Every table of the lakes counts three times: as it is, and with its last column named as its first, where its first row
+should be found to be a header (not so for the tables of `headerless.txt`), and without its first row, where it should
+not. Tables are halved by the hash of their file
 name: the weights of `dovetail.lake.header` are fitted on the first half (`--fit` prints them anew), and the error rates
 that count are those of the second.
 """
@@ -36,6 +37,8 @@ Example = tuple[list[str], list[list[str]]]
 @dataclass
 class Half:
     with_header: list[Example] = field(default_factory=list)
+    repeating: list[Example] = field(default_factory=list)
+    """The same tables with two columns of one name."""
     stripped: list[Example] = field(default_factory=list)
     """Tables without the first row that they have in the lake."""
     headerless: list[Example] = field(default_factory=list)
@@ -43,10 +46,12 @@ class Half:
 
     def errors(self) -> str:
         lost = sum(not header.has_header(*found) for found in self.with_header)
+        repeated = sum(not header.has_header(*found) for found in self.repeating)
         taken = sum(header.has_header(*found) for found in self.stripped)
         missed = sum(header.has_header(*found) for found in self.headerless)
         return (
             f"headers lost {lost:,} of {len(self.with_header):,} ({lost / len(self.with_header):.2%}), "
+            f"with a name repeated {repeated:,} of {len(self.repeating):,} ({repeated / len(self.repeating):.2%}), "
             f"first rows lost {taken:,} of {len(self.stripped):,} ({taken / len(self.stripped):.1%}), "
             f"of tables without a header in the lake {missed:,} of {len(self.headerless):,}"
         )
@@ -84,6 +89,12 @@ def example(rows: list[list[str]]) -> Example | None:
     return (rows[0], below) if below else None
 
 
+def repeating(table: Example) -> Example | None:
+    """The table with its last column named as its first."""
+    first, below = table
+    return ([*first[:-1], first[0]], below) if len(first) > 2 and first[0].strip() else None
+
+
 def fitted(values: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Logistic regression by Newton's method, with a prior of variance 1 on the weights."""
     weights = np.zeros(values.shape[1])
@@ -111,11 +122,13 @@ def main() -> None:
             half = halves[hashlib.sha1(path.name.encode()).digest()[0] & 1]
             known = path.relative_to(lake).as_posix() in without_header
             (half.headerless if known else half.with_header).append(whole)
+            if not known and (twice := repeating(whole)):
+                half.repeating.append(twice)
             half.stripped.append(stripped)
     print("fitted on:", halves[0].errors())
     print("held out: ", halves[1].errors())
     if options.fit:
-        names, data = halves[0].with_header, [*halves[0].stripped, *halves[0].headerless]
+        names, data = [*halves[0].with_header, *halves[0].repeating], [*halves[0].stripped, *halves[0].headerless]
         values = np.array([[1.0, *header.header_evidence(*found).values()] for found in [*names, *data]])
         truth = np.repeat([1.0, 0.0], [len(names), len(data)])
         for name, weight in zip(("prior", *header.WEIGHTS), fitted(values, truth), strict=True):

@@ -149,7 +149,7 @@ def _opened(path: TablePath) -> Iterator[tuple[Iterator[Any], list[_Field]]]:
         import fastavro
         from fastavro.schema import SchemaParseException
     except ModuleNotFoundError as error:
-        raise InputError("Avro files need the package fastavro. Run `pip install 'dovetail[files]'`.") from error
+        raise InputError("Avro files need the package fastavro. Run `pip install 'dovetail-lake[files]'`.") from error
     with path.open("rb") as file:
         guarded = GuardedFile(file)
         with broken("Avro file", *_DAMAGE, SchemaParseException):

@@ -171,6 +171,30 @@ def orc_batches(reader: Any, part: Part) -> Iterator[Any]:
 BATCHES = {"parquet": parquet_batches, "arrow": arrow_batches, "orc": orc_batches}
 
 
+def stored_rows(path: TablePath, layout: Layout) -> Any | None:
+    """The rows of a columnar file with their types; None for other files, and where columns have columns inside."""
+    types = stored_schema(path, layout)
+    if types is None:
+        return None
+    with opened(path, layout.format) as (reader, schema):
+        return pa.Table.from_batches(BATCHES[layout.format](reader, Part()), schema).cast(types)
+
+
+def stored_schema(path: TablePath, layout: Layout) -> Any | None:
+    """The names and types of the columns of such a file."""
+    if layout.format not in BATCHES:
+        return None
+    with opened(path, layout.format) as (_, schema):
+        if tuple(schema.names) != tuple(layout.columns):
+            return None
+        return pa.schema([field.with_type(_plain_type(field.type)) for field in schema])
+
+
+def _plain_type(kind: Any) -> Any:
+    """Dictionaries save memory while a file is read; they are no type of its columns."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
 def split_columnar(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
     """By row groups, whose sizes the footer tells, or by batches or stripes, which are taken for equally large."""
     with opened(path, layout.format) as (reader, _):

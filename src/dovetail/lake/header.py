@@ -53,24 +53,24 @@ NAME_WORDS = frozenset((
 first rows, and in tables of five sources at least."""
 
 WEIGHTS = {
-    "of their kind": -8.5,
-    "of another kind": 4.0,
-    "values that occur below": -4.0,
+    "of their kind": -8.0,
+    "of another kind": 4.5,
+    "values that occur below": -3.5,
     "usual patterns": -2.0,
-    "words that occur below": -2.5,
+    "words that occur below": -2.0,
     "words that do not": 3.5,
-    "no digits above digits": 2.0,
+    "no digits above digits": 2.5,
     "their order": -1.5,
-    "repeated cells": -3.5,
-    "words of names": 4.0,
-    "identifiers": 1.0,
-    "unnamed columns": 2.5,
+    "repeated cells": -1.5,
+    "words of names": 4.5,
+    "identifiers": 1.5,
+    "unnamed columns": 5.5,
     "long cells": -6.0,
 }
 """How much each kind of evidence speaks for a header, as log-odds.
 
-Fitted by logistic regression on one half of 15,499 tables, each with and without its first row, and rounded to halves
-(`benchmarks/reading/headers.py`, which also reports the errors on the other half).
+Fitted by logistic regression on one half of 15,499 tables, each with its first row, with a name in it repeated, and
+without it, and rounded to halves (`benchmarks/reading/headers.py`, which also reports the errors on the other half).
 """
 PRIOR = 2.0
 """Far more tables have a header than not. Of the multiples of 0.5, the largest that keeps the first row of a short list
@@ -136,6 +136,7 @@ def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[st
     """What the first row shows, beside those below, each between -1 and 1; `WEIGHTS` says what each speaks for."""
     cells = list(map(str.strip, first[:COLUMNS_THAT_VOTE]))
     rows = [list(map(str.strip, row[: len(cells)])) for row in below]
+    cells, rows = without_flags(cells, rows)
     rows = without_repeated(cells, rows) or rows
     columns = [list(filter(None, column)) for column in zip(*rows, strict=True)]
     labels = are_labels(cells)
@@ -162,6 +163,15 @@ def header_evidence(first: Sequence[str], below: Sequence[list[str]]) -> dict[st
     }
 
 
+def without_flags(cells: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Without columns that hold their own name or nothing, such as `OECD` in a list of countries: flags, no values."""
+    columns = zip(*rows, strict=True)
+    kept = [place for place, (cell, column) in enumerate(zip(cells, columns, strict=True)) if set(column) != {cell, ""}]
+    if not kept or len(kept) == len(cells):
+        return cells, rows
+    return [cells[place] for place in kept], [[row[place] for place in kept] for row in rows]
+
+
 def without_repeated(cells: Sequence[str], rows: Sequence[list[str]]) -> list[list[str]]:
     """The rows without those that have most of the first row's cells: a header printed again, no values."""
     filled = [place for place, cell in enumerate(cells) if cell]
@@ -173,8 +183,10 @@ def without_repeated(cells: Sequence[str], rows: Sequence[list[str]]) -> list[li
 
 
 def has_repeats(row: Sequence[str]) -> bool:
-    distinct = set(row)
-    return len(distinct) < len(row) and len(distinct - {""}) < len(row) - row.count("")
+    """Whether a text occurs twice; numbers do so by chance."""
+    if len(set(row)) == len(row):
+        return False
+    return any(count > 1 and shape_of(cell) == "text" for cell, count in Counter(row).items())
 
 
 def is_as_long(column: Sequence[str], cell: str) -> bool:

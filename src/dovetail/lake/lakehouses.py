@@ -88,7 +88,7 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise InputError(
-            f"This table needs the package {name.partition('.')[0]}. Run `pip install 'dovetail[files]'`."
+            f"This table needs the package {name.partition('.')[0]}. Run `pip install 'dovetail-lake[files]'`."
         ) from error
 
 

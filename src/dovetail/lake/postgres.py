@@ -197,7 +197,7 @@ def _connected(address: str) -> Iterator[Any]:
         import adbc_driver_postgresql.dbapi as driver
     except ModuleNotFoundError as error:
         raise InputError(
-            "PostgreSQL needs the package adbc-driver-postgresql. Run `pip install 'dovetail[databases]'`."
+            "PostgreSQL needs the package adbc-driver-postgresql. Run `pip install 'dovetail-lake[databases]'`."
         ) from error
     place = split_table(address)[0]
     refuse_password(address)

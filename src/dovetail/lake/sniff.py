@@ -114,10 +114,12 @@ def score_of(dialect: Dialect, lines: list[str]) -> float:
     rows = [cells for _, _, cells in dialect.numbered_rows(lines)]
     if not rows:
         return 0.0
-    width, count = Counter(map(len, rows)).most_common(1)[0]
+    widths = Counter(map(len, rows))
+    widths[1] += sum(line.strip() == dialect.quote * 2 != "" for line in lines)  # an empty cell, not a blank line
+    width, count = widths.most_common(1)[0]
     if width < 2 or (dialect.delimiter in WITHIN_VALUES and len(rows[0]) == 1):
         return 0.0
-    even = count / len(rows)
+    even = count / widths.total()
     if sum(line.count(f'"{dialect.delimiter}"') for line in lines) >= len(rows):
         even = max(even, SEALED)
     first = 1.0 if len(rows[0]) == width else 0.9

@@ -95,7 +95,7 @@ def test_without_the_package(tmp_path, monkeypatch):
     (tmp_path / "lake").mkdir()
     path = write(tmp_path / "lake" / "a.avro", [])
     monkeypatch.setitem(sys.modules, "fastavro", None)
-    with pytest.raises(InputError, match=r"need the package fastavro. Run `pip install 'dovetail\[files\]'`"):
+    with pytest.raises(InputError, match=r"need the package fastavro. Run `pip install 'dovetail-lake\[files\]'`"):
         detect_layout(path)
     with (
         without_spark(),

@@ -238,6 +238,15 @@ def test_one_column_of_titles_with_commas(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("rows", [1, 2, 30])
+def test_one_column_of_quoted_empty_cells(tmp_path: Path, rows: int, newline: str) -> None:
+    path = written(tmp_path, "a.csv", newline.join(["full name", *['""'] * rows, ""]))
+    layout = detect_layout(path)
+    assert layout.columns == ("full name",)
+    assert sum(batch.num_rows for batch in read(path, layout)) == rows
+
+
 def test_one_column_of_values_with_spaces(tmp_path: Path) -> None:
     makers = [f"Maker {n}" for n in range(50)]
     assert table_of(written(tmp_path, "a.csv", "\n".join(["who", *makers]))) == (("who",), [[each] for each in makers])
@@ -326,6 +335,12 @@ def test_text_without_a_header_keeps_its_first_row(tmp_path: Path, lines: Sequen
         # a question above short answers
         "Grower,Which of these orchards in the valley did you go to most often last year?\n"
         "Lund,Norrby\nFalk,Vik\nBerg,Tuna\nEk,None\n",
+        # two columns of the same name, with the same values, or with numbers that happen to be equal
+        "Guild,Women,Guild,Men,gap\nUSCB,64,USCB,78,14\nSoCal,72,SoCal,81,9\nEmory,68,Emory,82,14\nMite,70,Mite,90,20\n",
+        "Player,Won,Player,Lost\nArlen,3,Boren,3\nCort,1,Dale,1\nErie,2,Flint,2\nGary,4,Hull,4\n",
+        # flags: columns that hold their own name or nothing
+        "land,short,OECD,EU,G7\nAlbora,AL,,,\nBelgar,BE,OECD,EU,\nCastul,CA,OECD,,G7\n"
+        "Dorvan,DO,,EU,\nEstury,ES,OECD,EU,\nFrango,FR,OECD,EU,G7\n",
         # the header again, between two groups of rows
         "Keeper,Party,Term\nAda Lund,None,until spring\nPer Falk,None,until winter\nKeeper,Party,Term\n"
         "Ida Berg,None,until spring\nNils Ek,Union,until winter\n",

@@ -78,7 +78,7 @@ def _opened(path: Path) -> Iterator[CalamineWorkbook]:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
         raise InputError(
-            "Reading spreadsheets needs the package python-calamine: pip install 'dovetail[files]'."
+            "Reading spreadsheets needs the package python-calamine: pip install 'dovetail-lake[files]'."
         ) from None
 
     if path.stat().st_size > LARGEST_WORKBOOK:
