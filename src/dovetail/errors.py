@@ -63,15 +63,3 @@ class WriterConflict(DovetailError):
 
 class BuildFailed(DovetailError):
     """The pipeline could not finish. What was committed before stays."""
-
-
-def unknown(what: str, name: str, known: list[str]) -> str:
-    """About a name that is not there: the nearest that is, or else some of those that are."""
-    import difflib  # a name is seldom misspelt, and every command imports this file
-
-    same_end = [other for other in known if other.endswith(f"/{name}")]
-    near = same_end or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if near:
-        return f'{what} "{name}". Did you mean "{near[0]}"?'
-    rest = f" and {len(known) - 5:,} more" if len(known) > 5 else ""
-    return f'{what} "{name}". There are {len(known):,}: {", ".join(known[:5])}{rest}.'

@@ -51,7 +51,7 @@ def brute_force(lake: Lake, question: InclusionQuery) -> set[tuple[str, str, str
                 continue
             if not tokens and (filters.null or not equal):
                 continue
-            once = all(rows == 1 for rows in tokens.values()) and len(tokens) and not (equal and column.nulls > 1)
+            once = all(rows == 1 for rows in tokens.values()) and not (equal and column.nulls > 1)
             dependent.append((table, column.column, values))
             if once or not filters.non_unique:
                 referenced.append((table, column.column, values))
@@ -82,10 +82,12 @@ def answers(lake: Lake, question: InclusionQuery, **how: Any) -> set[tuple[str, 
 
 
 EMPTY_IN_ALL = InclusionQuery(InclusionFilters(False, False, False, Fraction(0)), null_is_a_value=True)
+NULLS_ALONE = InclusionQuery(InclusionFilters(null=False), null_is_a_value=True)
 
 
 @settings(max_examples=10)
 @example(tables=[[], [("a", "a", "a")]], asked=[EMPTY_IN_ALL], removed=False)
+@example(tables=[[("", "a", "")], [("a", "", "a")]], asked=[NULLS_ALONE], removed=False)
 @given(tables=tables, asked=st.lists(questions, min_size=4, max_size=4), removed=st.booleans())
 @pytest.mark.parametrize("megabyte", [1_000_000, 30], ids=["one segment", "many segments"])
 def test_equals_brute_force(tmp_path_factory, tables, asked, removed, megabyte):

@@ -13,7 +13,14 @@ import pyarrow.compute as pc
 from dovetail.api.open_index import OpenIndex
 from dovetail.api.tables import Column, ColumnLine, Occurrence, Table, TableLine
 from dovetail.indexes.open_segment import OpenSegment, find_table
-from dovetail.indexes.statistics import Skipped, distinct_values, failed_tables, statistics_of, totals_of
+from dovetail.indexes.statistics import (
+    Skipped,
+    distinct_values,
+    failed_tables,
+    known_values,
+    statistics_of,
+    totals_of,
+)
 from dovetail.lake.listing import matches
 from dovetail.normalise import ColumnType, normalise_value
 from dovetail.normalise.keyed import HASHED, hash_key, hashed_values
@@ -75,7 +82,7 @@ class LakeCatalog(OpenIndex):
         from dovetail.indexes.frozen import frozen_settings
 
         manifest = self._snapshot.manifest
-        values = distinct_values(self._snapshot.segments)
+        values = known_values(manifest) or distinct_values(self._snapshot.segments)
         sizes: dict[str, int] = {}
         for segment in self._snapshot.segments:
             for name, part in segment.parts.items():

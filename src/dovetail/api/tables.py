@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail._names import unknown
 from dovetail._text import first_names
 from dovetail.catalog.records import ColumnRecord, TableRecord
-from dovetail.errors import UnknownName, unknown
+from dovetail.errors import UnknownName
 from dovetail.lake.declared import NO_KEYS, DeclaredKeys
 from dovetail.results import Rows
 from dovetail.tables.frames import typed

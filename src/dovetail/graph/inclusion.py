@@ -109,7 +109,7 @@ class InclusionFinder:
     @property
     def sizes(self) -> Array:
         """The number of values of each column, null among them where it is a value."""
-        return self.columns.distinct + (self.columns.nulls > 0 if self.query.null_is_a_value else 0)
+        return values_of(self.columns, self.query)
 
     def __iter__(self) -> Iterator[ColumnPairs]:
         for pairs in self.set_pairs():
@@ -225,5 +225,11 @@ def eligible(columns: LakeColumns, query: InclusionQuery) -> tuple[Array, Array]
         wanted &= columns.kinds != "integer"
     referable = wanted.copy()
     if filters.non_unique:
-        referable &= columns.unique & ((columns.nulls < 2) | (not query.null_is_a_value))
+        referable &= values_of(columns, query) == columns.rows - (0 if query.null_is_a_value else columns.nulls)
     return wanted, referable
+
+
+def values_of(columns: LakeColumns, query: InclusionQuery) -> Array:
+    """The number of values of each column, null among them where it is a value."""
+    found: Array = columns.distinct + (columns.nulls > 0 if query.null_is_a_value else 0)
+    return found

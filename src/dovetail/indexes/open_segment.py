@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
+from dovetail._names import unknown_table
 from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.errors import UnknownName, unknown
+from dovetail.errors import UnknownName
 from dovetail.indexes.tokens.query import TokenReader
 from dovetail.lake.listing import matches
 
@@ -126,4 +127,4 @@ def find_table(segments: Sequence[OpenSegment], name: str, otherwise: str) -> tu
             if segment.alive[number]:
                 return segment, int(number)
     live = sorted(n for s in segments for n, alive in zip(s.names, s.alive, strict=True) if alive)
-    raise UnknownName(unknown(otherwise, name, live))
+    raise UnknownName(unknown_table(otherwise, name, live))

@@ -1,4 +1,4 @@
-"""Builders whose costly step takes nothing but the tokens pack, and can be shared out.
+"""Builders whose costly step takes nothing but the tokens pack and the catalog, and can be shared out.
 
 A share is as much of that step as fits into memory. One task works out one share after another; several tasks take some
 each. The pack is then written from all of them, and is the same, whatever their number.
@@ -43,7 +43,7 @@ class SharedBuilder(ABC):
 
     @abstractmethod
     def share(self, writer: SegmentWriter, number: int, of: int) -> Share:
-        """Work out one of so many shares. Reads the tokens pack alone."""
+        """Work out one of so many shares. Reads the tokens pack and the catalog alone."""
 
     @abstractmethod
     def finish_shares(self, writer: SegmentWriter, shares: Sequence[Share]) -> dict[str, int]:

@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dovetail._storage.directory import Snapshot
+from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.format import NAME, TokenArrays, number_of_tokens
 from dovetail.indexes.tokens.query import TokenReader
-from dovetail.normalise.hash_kernels import hash_strings
 
 EXACT_VALUES = 1 << 20
 """Up to how many distinct values are counted exactly."""
-_AT_ONCE = 1 << 23  # hashes in memory: 64 MB
+_HASHES = 1 << 64
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,18 @@ class DistinctValues:
 
     number: int
     is_exact: bool
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        """As a manifest has them."""
+        return {"values": self.number, "values_are_exact": self.is_exact}
+
+
+def known_values(manifest: Manifest) -> DistinctValues | None:
+    """How many distinct values the manifest states; None where that was not counted."""
+    if "values_are_exact" not in manifest.statistics:
+        return None
+    return DistinctValues(manifest.statistics["values"], bool(manifest.statistics["values_are_exact"]))
 
 
 def totals_of(segment: Segment) -> dict[str, int]:
@@ -70,35 +82,40 @@ def failed_tables(snapshot: Snapshot) -> list[Skipped]:
 
 
 def distinct_values(segments: Sequence[Segment]) -> DistinctValues:
-    """By the `EXACT_VALUES` smallest hashes of the lake (bottom-k sketch): they are among the smallest of its segments.
+    """By the `EXACT_VALUES` smallest hashes of the lake (bottom-k sketch).
 
     Bar-Yossef, Jayram, Kumar, Sivakumar, Trevisan: Counting Distinct Elements in a Data Stream, RANDOM 2002,
     doi:10.1007/3-540-45726-7_1. The same values give the same number, in however many segments. The standard error is
-    1 / sqrt(EXACT_VALUES): 0.1%.
+    1 / sqrt(EXACT_VALUES): 0.1%. Hashes are read from the smallest on, until there are enough: of a large lake few.
     """
-    parts: list[Array] = []
-    for segment in segments:
-        parts.append(_live_hashes(segment, EXACT_VALUES + 1))
-        if sum(map(len, parts)) > _AT_ONCE:
-            parts = [_smallest(parts)]
-    smallest = _smallest(parts)
+    wanted = EXACT_VALUES + 1
+    tokens = sum(map(_tokens, segments))
+    smallest, low, high = np.empty(0, np.uint64), 0, _HASHES if tokens <= wanted else wanted * _HASHES // tokens
+    while low < _HASHES and len(smallest) < wanted:
+        found = [_live_hashes(segment, low, high) for segment in segments]
+        smallest = np.concatenate([smallest, _distinct(np.concatenate([np.empty(0, np.uint64), *found]))])
+        low, high = high, min(2 * high, _HASHES)
     if len(smallest) <= EXACT_VALUES:
         return DistinctValues(len(smallest), True)
-    return DistinctValues(round(EXACT_VALUES * 2.0**64 / float(smallest[-1])), False)
+    return DistinctValues(round(EXACT_VALUES * float(_HASHES) / float(smallest[EXACT_VALUES])), False)
 
 
-def _smallest(parts: list[Array]) -> Array:
-    found: Array = np.unique(np.concatenate([np.empty(0, np.uint64), *parts]))[: EXACT_VALUES + 1]
+def _tokens(segment: Segment) -> int:
+    return number_of_tokens(segment.pack(NAME))
+
+
+def _distinct(hashes: Array) -> Array:
+    """Each once, ascending."""
+    hashes.sort()
+    found: Array = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
     return found
 
 
-def _live_hashes(segment: Segment, most: int) -> Array:
-    """The least hashes, at most so many, of the tokens that at least one live table holds; ascending."""
+def _live_hashes(segment: Segment, low: int, high: int) -> Array:
+    """The hashes from `low` to below `high` of the tokens that at least one live table holds."""
     arrays = TokenReader(segment).arrays
-    ids = arrays.ids_by_hash()[: most if not segment.ref.dead else None]
-    if segment.ref.dead and len(ids):
-        ids = ids[_held(segment, arrays)[ids]][:most]
-    return hash_strings(*arrays.strings(ids))
+    hashes, ids = arrays.hashed_between(low, high)
+    return hashes[_held(segment, arrays)[ids]] if segment.ref.dead and len(ids) else hashes
 
 
 def _held(segment: Segment, arrays: TokenArrays) -> Array:

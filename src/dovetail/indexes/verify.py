@@ -20,7 +20,7 @@ from dovetail.catalog.decisions import read_decisions
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.indexes.registry import INDEXES
-from dovetail.indexes.statistics import statistics_of, totals_of
+from dovetail.indexes.statistics import distinct_values, known_values, statistics_of, totals_of
 from dovetail.indexes.tokens.query import TokenReader
 
 _KEPT_BYTES = 1_000_000_000  # of what is fetched: enough for the packs of a segment, which are checked together
@@ -109,6 +109,8 @@ def _damaged_decisions(path: Store) -> Iterator[str]:
 
 def _wrong_statistics(manifest: Manifest, segments: list[Segment]) -> Iterator[str]:
     counted = statistics_of(map(totals_of, segments)) if manifest.statistics else {}
+    if known_values(manifest):
+        counted |= distinct_values(segments).statistics
     for name, number in counted.items():
         if manifest.statistics.get(name) != number:
             yield f"the manifest states {manifest.statistics.get(name)} {name}, the segments hold {number}"

@@ -1,4 +1,4 @@
-"""Builds one segment from tables: feeds the builders of the registry, then writes the catalog."""
+"""Builds one segment from tables: feeds the builders of the registry, and writes the catalog after the tokens."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ def build_segment(
 
             catalog.add_table(table.record, table.feed(emit))
             tick()
-        counts: dict[str, int] = {}
-        for builder in builders:
+        tokens, *others = builders
+        counts = tokens.finish(writer, catalog.widths)
+        distinct = np.diff(writer.pack(TOKENS.name).unpacked("set_offsets"))
+        writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
+        for builder in others:
             counts |= builder.finish(writer, catalog.widths)
-    distinct = np.diff(writer.pack(TOKENS.name).unpacked("set_offsets"))
-    writer.write_part(records.NAME, records.VERSION, lambda pack: catalog.write(pack, distinct))
     return writer.finish(counts | catalog.counts())

@@ -20,6 +20,7 @@ import numpy as np
 from dovetail._storage.directory import SEGMENTS, IndexWriter
 from dovetail._storage.pack import SUFFIX
 from dovetail._storage.segment import DESCRIPTION, describe_segment, new_segment_id
+from dovetail.catalog import records
 from dovetail.indexes.frozen import left_out
 from dovetail.indexes.registry import INDEXES
 from dovetail.indexes.tokens.build import BUCKETS
@@ -121,8 +122,11 @@ class DividedBuild:
 
     def _derive(self, id: str, written: Task, chunks: list[Task], table: str) -> list[Task]:
         """All indexes but the tokens: what takes longest and cannot be shared comes first."""
-        tokens = {"name": TOKENS.name, "file": written["files"][TOKENS.name], **written["parts"][TOKENS.name]}
-        about = {"id": id, "tokens": tokens}
+        lent = [
+            {"name": name, "file": written["files"][name], **written["parts"][name]}
+            for name in (TOKENS.name, records.NAME)
+        ]
+        about = {"id": id, "lent": lent}
         shared = {name: max(least, self.slots) for name, least in written["shares"].items()}
         whole = [chain for chain in chains(left_out(self.base["frozen"])) if not set(chain) & set(shared)]
         tasks = [

@@ -13,7 +13,7 @@ from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import Segment, SegmentRef
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogReader
-from dovetail.indexes.statistics import statistics_of, totals_of
+from dovetail.indexes.statistics import DistinctValues, distinct_values, statistics_of, totals_of
 from dovetail.lake.column_rules import UNTOUCHED
 
 
@@ -62,12 +62,21 @@ def without(manifest: Manifest, dead: Iterable[TablePlace]) -> tuple[SegmentRef,
     return tuple(refs)
 
 
-def commit(writer: IndexWriter, manifest: Manifest) -> None:
-    """Make `manifest` the newest generation. Only segments that are new or have lost tables are opened for it."""
+def commit(writer: IndexWriter, manifest: Manifest, values: DistinctValues | None = None) -> None:
+    """Make `manifest` the newest generation. Only segments that are new or have lost tables are opened for it.
+
+    `values` are how many distinct values its live tables hold, where that is known.
+    """
     segments = writer.open_segments(manifest)
     refs = tuple(segment.ref if segment.ref.totals else _counted(segment) for segment in segments)
-    writer.commit(replace(manifest, segments=refs, statistics=statistics_of(ref.totals for ref in refs)))
+    statistics = statistics_of(ref.totals for ref in refs) | (values.statistics if values else {})
+    writer.commit(replace(manifest, segments=refs, statistics=statistics))
     writer.clean_segments()
+
+
+def commit_with_values(writer: IndexWriter, manifest: Manifest) -> None:
+    """The same at the end of a run: the distinct values are counted, for which every segment is opened."""
+    commit(writer, manifest, distinct_values(writer.open_segments(manifest)))
 
 
 def _counted(segment: Segment) -> SegmentRef:

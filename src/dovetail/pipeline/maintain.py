@@ -9,6 +9,7 @@ from dovetail._spark.session import SparkRequest, spark_session
 from dovetail._storage.directory import IndexWriter, Snapshot, open_writer
 from dovetail._storage.store import Address
 from dovetail.indexes.frozen import check_parts, leave_out, left_out, refuse_other_settings
+from dovetail.indexes.statistics import known_values
 from dovetail.lake.listing import matches
 from dovetail.pipeline.generation import commit, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
@@ -95,7 +96,8 @@ def _choose_parts(writer: IndexWriter, added: set[str], dropped: set[str]) -> No
     frozen = writer.manifest.frozen
     kept = set(left_out(frozen))
     if frozen and (kept - added) | dropped != kept:
-        commit(writer, writer.manifest.next(frozen=leave_out(frozen, (kept - added) | dropped)))
+        manifest = writer.manifest.next(frozen=leave_out(frozen, (kept - added) | dropped))
+        commit(writer, manifest, known_values(writer.manifest))
 
 
 def _dirty(snapshot: Snapshot, groups: list[Group]) -> list[Group]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from dovetail._storage.directory import IndexWriter
 from dovetail._storage.segment import Segment, SegmentRef
-from dovetail.indexes.statistics import totals_of
+from dovetail.indexes.statistics import known_values, totals_of
 from dovetail.pipeline.generation import commit
 from dovetail.pipeline.jobs import SparkBuild
 
@@ -80,7 +80,7 @@ def run_merges(writer: IndexWriter, build: SparkBuild, groups: list[Group], task
         refs = build.merge(wave)
         merged = {name for group in wave for name in group}
         kept = tuple(ref for ref in writer.manifest.segments if ref.id not in merged)
-        commit(writer, writer.manifest.next(segments=(*kept, *refs)))
+        commit(writer, writer.manifest.next(segments=(*kept, *refs)), known_values(writer.manifest))
 
 
 def tables_of(refs: Iterable[SegmentRef], groups: list[Group]) -> int:

@@ -133,7 +133,7 @@ def _look(witnesses: list[dict[str, str]]) -> Callable[[], str]:
                 continue
         about = {"host": socket.gethostname(), "versions": versions, "unseen": ""}
         try:
-            versions["dovetail"] = importlib.import_module("dovetail").__version__
+            versions["dovetail-lake"] = importlib.import_module("dovetail").__version__
         except ImportError:
             return json.dumps(about)
         if len(versions) == 5:  # else our modules cannot be imported

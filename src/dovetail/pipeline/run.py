@@ -27,7 +27,7 @@ from dovetail._spark.session import SparkRequest, require_spark, spark_session
 from dovetail._storage.directory import IndexWriter, open_writer
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
-from dovetail.embedders import DEFAULT
+from dovetail.embedders import DEFAULT, embedder_of
 from dovetail.embedders.abbreviations import read_abbreviations
 from dovetail.errors import InputError
 from dovetail.indexes.frozen import (
@@ -40,11 +40,11 @@ from dovetail.indexes.frozen import (
 )
 from dovetail.indexes.pexeso.core import VectorParameters as Vectors
 from dovetail.indexes.pexeso.index import PEXESO
-from dovetail.indexes.statistics import distinct_values, failed_tables
+from dovetail.indexes.statistics import distinct_values, failed_tables, known_values
 from dovetail.lake.column_rules import check_rules, with_column_rules
 from dovetail.lake.listing import Root, TableFile, is_spark
 from dovetail.normalise.keyed import required_key
-from dovetail.pipeline.generation import TablePlace, commit, live_tables, without
+from dovetail.pipeline.generation import TablePlace, commit, commit_with_values, live_tables, without
 from dovetail.pipeline.jobs import SparkBuild
 from dovetail.pipeline.merging import plan_merges, run_merges, sizes_of, tables_of
 from dovetail.pipeline.plan import Batch, Changes, batch_groups, compare, disk_bytes, group_files
@@ -159,13 +159,13 @@ def _run_in(
             for batch in batches:
                 segments = build.run(batch)
                 manifest = _add(manifest, batch, segments, indexed, {bug.table for bug in build.bugs})
-                commit(writer, manifest)
+                (commit_with_values if batch is batches[-1] else commit)(writer, manifest)
                 manifest = writer.manifest.next()
                 build.clear()
         _merge_small(writer, build, request.settings, slots, progress)
         build.raise_for_bugs()
     elif changes.gone or listing.roots != roots_of(writer.manifest) or not writer.manifest.statistics:
-        commit(writer, manifest)
+        commit_with_values(writer, manifest)
     return report
 
 
@@ -269,6 +269,8 @@ def _refuse_other_parameters(manifest: Manifest, request: Request) -> None:
             f"{request.to} was made {'without ' + ', '.join(kept) if kept else 'with all parts'}; `dovetail compact "
             f"{request.to}` with --with or --without changes that."
         )
+    if request.embedder and not manifest.frozen:
+        embedder_of(request.embedder)  # raises where there is none
     frozen = manifest.frozen.get(PEXESO.name)
     if frozen and (request.embedder or request.abbreviations):
         asked = replace(request, embedder=request.embedder or frozen["embedder"])
@@ -298,6 +300,6 @@ def _finish_report(report: Report, writer: IndexWriter) -> None:
     for name, value in manifest.statistics.items():
         setattr(report, name, value)
     snapshot = writer.snapshot()
-    values = distinct_values(snapshot.segments)
+    values = known_values(manifest) or distinct_values(snapshot.segments)
     report.values, report.values_are_exact = values.number, values.is_exact
     report.skipped = failed_tables(snapshot)

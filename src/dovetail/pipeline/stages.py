@@ -132,8 +132,7 @@ def write_dictionary(task: Task) -> Any:
 def derive(task: Task) -> Any:
     """The stage `derive`: a share of one index, or some indexes as a whole."""
     with _staging(task) as (store, place), tempfile.TemporaryDirectory(dir=place.scratch) as fetched:
-        writer = SegmentWriter(place.folder, task["id"])
-        writer.lend(_pack(store, task["tokens"]))
+        writer = _lent_writer(store, place, task)
         if "share" in task:
             builder = _builder(_BY_NAME[task["name"]], task, Path(fetched))
             assert isinstance(builder, SharedBuilder)
@@ -155,8 +154,7 @@ def derive(task: Task) -> Any:
 def finish_shares(task: Task) -> Any:
     """The stage `finish`."""
     with _staging(task) as (store, place), tempfile.TemporaryDirectory(dir=place.scratch) as fetched:
-        writer = SegmentWriter(place.folder, task["id"])
-        writer.lend(_pack(store, task["tokens"]))
+        writer = _lent_writer(store, place, task)
         builder = _builder(_BY_NAME[task["name"]], task, Path(fetched))
         assert isinstance(builder, SharedBuilder)
         shares = [open_share(path) for path in store.fetch(task["shares"], Path(fetched))]
@@ -194,6 +192,14 @@ def _written(writer: SegmentWriter, place: _Place) -> dict[str, Any]:
         "parts": writer.parts,
         "files": {name: place.name(writer.folder / (name + SUFFIX)) for name in writer.parts},
     }
+
+
+def _lent_writer(store: Store, place: _Place, task: Task) -> SegmentWriter:
+    """A writer of the segment that can read its tokens and its catalog."""
+    writer = SegmentWriter(place.folder, task["id"])
+    for part in task["lent"]:
+        writer.lend(_pack(store, part))
+    return writer
 
 
 def _pack(store: Store, part: dict[str, Any]) -> Pack:

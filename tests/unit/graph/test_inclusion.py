@@ -94,6 +94,12 @@ def test_null_equals_null_as_in_the_paper(lake_of):
     assert without == set(), "the null filter takes columns without values away"
 
 
+def test_a_single_null_is_a_value_that_occurs_once(lake_of):
+    lake = lake_of({"one.csv": "v,k\n,1x\n", "two.csv": "v,k\n,2x\n", "more.csv": "v,k\n,3x\n,4x\n"})
+    found = pairs(lake.inds(null_columns=True, null_equal=True))
+    assert found == {"one.v in two.v", "two.v in one.v", "more.v in one.v", "more.v in two.v"}
+
+
 def test_columns_without_rows_are_in_all_where_null_is_a_value(lake_of):
     lake = lake_of({"full.csv": "v,k\na,1x\nb,2x\n", "bare.csv": "v,w\n"})
     assert len(lake.table("bare.csv").columns) == 2

@@ -10,6 +10,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError
+from dovetail.indexes.pexeso.core import text_ids
 from dovetail.normalise.keyed import KEY_FILE_VARIABLE, KEY_VARIABLE
 from support.pipeline import index, without_spark
 
@@ -55,6 +56,25 @@ def test_a_table_whose_columns_are_all_left_out_comes_back(lake: Path, to: Path)
     assert len(dovetail.open(to).table("towns.csv").columns) == 2
 
 
+def test_a_hidden_value_is_known_by_its_column_and_not_by_its_text(lake: Path, to: Path) -> None:
+    looks_hidden = [f"hash:{word * 4}" for word in ("abcdef", "ghijkl", "mnopqr")]
+    (lake / "notes.csv").write_text("note\n" + "\n".join(looks_hidden) + "\n")
+    index(lake, to, hash_columns=("*email*",))
+    opened = dovetail.open(to)
+    assert dovetail.verify(to).problems == ()
+    misspelt = [value[:-1] + "x" for value in looks_hidden]
+    (hit,) = opened.search(misspelt, by="semantic", k=1)
+    assert (hit.table, hit.overlap) == ("notes.csv", 3)
+    reshaped = [f"{value[5:]} / hash" for value in looks_hidden]
+    assert [hit.table for hit in opened.search(reshaped, by="transform")] == ["notes.csv"]
+    texts = {
+        token for segment in opened.segments for token in segment.tokens.tokens(text_ids(segment.segment)).to_pylist()
+    }
+    assert {token for token in texts if token.startswith("hash:")} == set(looks_hidden)
+    with pytest.raises(InputError, match=r"Email of people\.csv has no texts"):
+        opened.search("people.csv", on="Email", by="semantic")
+
+
 def test_hashed_columns_join_each_other_and_mine_by_the_key(lake: Path, to: Path, tmp_path: Path) -> None:
     index(lake, to, hash_columns=("*email*",))
     opened = dovetail.open(to)
@@ -62,7 +82,7 @@ def test_hashed_columns_join_each_other_and_mine_by_the_key(lake: Path, to: Path
     assert (joined.rows, joined.condition) == (40, "Email = visitor_email")
     assert all(value.startswith("hash:") for value in joined.table.column("visitor_email").to_pylist())
     mine = {"Email": ["  person1@SECRET.org", "person19@secret.org", "nobody@secret.org"], "mark": ["a", "b", "c"]}
-    joined = opened.join(mine, "people.csv", on="Email")
+    joined = opened.join(mine, "people.csv", on="Email", both_keys=True)
     assert joined.table.select(["mark", "id"]).to_pylist() == [{"mark": "a", "id": "1"}, {"mark": "b", "id": "19"}]
     assert "secret.org" not in str(joined.table.column("Email_right").to_pylist())
     assert joined.sql is None
@@ -92,7 +112,7 @@ def test_a_file_of_the_lake_by_its_path_hides_the_same_columns(lake: Path, to: P
 def test_excluded_columns_are_not_in_joins_and_previews(lake: Path, to: Path) -> None:
     index(lake, to, exclude_columns=("*email*",))
     opened = dovetail.open(to)
-    assert opened.join("people.csv", "towns.csv").table.column_names == ["id", "town", "town_right", "size"]
+    assert opened.join("people.csv", "towns.csv").table.column_names == ["id", "town", "size"]
     assert opened.table("people.csv").to_arrow().slice(0, 2).to_pylist() == [
         {"id": 0, "town": "Town 0"}, {"id": 1, "town": "Town 1"},
     ]  # fmt: skip

@@ -108,7 +108,7 @@ def test_an_index_without_totals_is_merged_and_counted(nine):
     """As an earlier version wrote it."""
     with open_writer(nine) as writer:
         refs = tuple(ref.__class__(ref.id, ref.checksum, ref.tables, ref.dead) for ref in writer.manifest.segments)
-        writer.commit(writer.manifest.next(segments=refs))
+        writer.commit(writer.manifest.next(segments=refs, statistics={}))
     assert set(sizes_of(open_snapshot(nine).segments).values()) == {20_013}
     with without_spark():
         assert compact(nine, settings=SMALLEST).segments_after == 1

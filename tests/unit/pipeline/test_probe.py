@@ -160,7 +160,7 @@ def test_slots_are_counted():
     ("changes", "says"),
     [
         ({"numpy": "1.0"}, r"^The worker node7 has numpy 1\.0; the driver has \d"),
-        ({"dovetail": None}, r"^The worker node7 lacks the package dovetail; the driver has \d"),
+        ({"dovetail-lake": None}, r"^The worker node7 lacks the package dovetail-lake; the driver has \d"),
         ({"Python": "3.9"}, r"^The worker node7 has Python 3\.9; the driver has 3\.\d+\.$"),
     ],
     ids=str,
@@ -180,7 +180,7 @@ def test_the_probe_needs_none_of_our_modules():
     packed = cloudpickle.dumps(probe._look([{"folder": "f", "path": "p", "contents": "c"}]))
     program = "import sys, pickle; sys.modules['dovetail'] = None; print(pickle.loads(sys.stdin.buffer.read())())"
     done = subprocess.run([sys.executable, "-c", program], input=packed, capture_output=True, check=True)
-    assert "dovetail" not in json.loads(done.stdout)["versions"]
+    assert "dovetail-lake" not in json.loads(done.stdout)["versions"]
 
 
 def test_witnesses_are_files_of_every_root_that_is_read(lake, tmp_path):

@@ -257,7 +257,7 @@ def test_credentials_that_do_not_suffice_are_told_in_a_sentence(lake, monkeypatc
 
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "obstore", None)
-    with pytest.raises(InputError, match=r"pip install 'dovetail\[stores\]'"):
+    with pytest.raises(InputError, match=r"pip install 'dovetail-lake\[stores\]'"):
         dovetail.open(INDEX)
 
 

@@ -26,6 +26,7 @@ from dovetail.normalise.hashing import hash_tokens
 from dovetail.pipeline.divided import chains, cut_evenly, worth_dividing
 from dovetail.pipeline.sources import RawTable, total_evidence
 from dovetail.pipeline.stages import feed_columns, join_records
+from support.catalog import write_catalog
 
 Entry = tuple[str, int, int]  # token, column, rows
 
@@ -155,10 +156,12 @@ class TestShares:
         entries = entry_table(*((text, column, 1) for column in range(2) for text in texts[column:]))
         writer = SegmentWriter(tmp_path)
         write_buckets(writer, [Bucket.work_through(entries, 2)], 2, tmp_path)
+        write_catalog(writer, 2)
         builder = index.builder(tmp_path, 1 << 30)
         builder.finish(writer, [2])
         apart = SegmentWriter(tmp_path / "apart", writer.id)
-        apart.lend(writer.pack("tokens"))
+        for name in ("tokens", "catalog"):
+            apart.lend(writer.pack(name))
         saved = [save_share(tmp_path / f"share {n}", builder.share(apart, n, of)) for n in range(of)]
         builder.finish_shares(apart, [open_share(path) for path in saved])
         assert apart.parts == {index.name: writer.parts[index.name]}, "to the last byte"
