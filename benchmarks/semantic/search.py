@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 sys.path += [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
+from catalog import write_catalog
 from pexeso import Grid
 
 from dovetail._storage.segment import Segment, SegmentWriter
@@ -78,6 +79,7 @@ class OneSegment:
             part = values[number * COLUMN : (number + 1) * COLUMN]
             for builder in builders:
                 builder.add(ColumnChunk(number, pa.array(part, pa.large_string()), np.ones(len(part), np.int64)))
+        write_catalog(writer, self.columns)
         seconds = []
         for builder in builders:
             seconds.append(timed(lambda builder=builder: builder.finish(writer, [1] * self.columns))[0])

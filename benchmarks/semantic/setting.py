@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from catalog import write_catalog
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.api.lake import Lake
@@ -93,6 +94,7 @@ class OneSegment:
     def __init__(self, folder: Path, columns: list[list[str]], embedder: str) -> None:
         writer, parameters = SegmentWriter(folder / "segments"), VectorParameters.chosen(embedder).to_json()
         builders = [TOKENS.builder(folder, 1 << 30), PEXESO.builder(folder, 1 << 30, parameters)]
+        write_catalog(writer, len(columns))
         self.build_seconds, _ = timed(lambda: self._build(builders, columns, writer))
         self.ref = writer.finish({"tables": len(columns)})
         segment = Segment(folder / "segments", self.ref)

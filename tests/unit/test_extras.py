@@ -103,7 +103,7 @@ def test_what_is_missing_is_named(places, monkeypatch, extra, distribution):
         with without_spark():
             answer = dovetail(*command)
     assert answer.code == 2, answer
-    assert f"pip install 'dovetail[{extra}]'" in answer.err
+    assert f"pip install 'dovetail-lake[{extra}]'" in answer.err
     assert len(answer.err.splitlines()) == 1 and "Traceback" not in answer.err
 
 

