@@ -8,7 +8,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-_PACKAGES = ("dovetail", "pyspark", "pyarrow", "duckdb")
+_PACKAGES = ("dovetail-lake", "pyspark", "pyarrow", "duckdb")
 
 
 def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -197,7 +197,9 @@ def _obstore() -> Any:
         import obstore
         import obstore.store
     except ModuleNotFoundError as error:
-        raise InputError("Object stores need the package obstore. Run `pip install 'dovetail[stores]'`.") from error
+        raise InputError(
+            "Object stores need the package obstore. Run `pip install 'dovetail-lake[stores]'`."
+        ) from error
     return obstore
 
 

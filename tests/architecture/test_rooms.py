@@ -11,8 +11,10 @@ SOURCE = Path(dovetail.__file__).parent
 
 # From the lowest to the highest. Rooms on one line import nothing of each other.
 LEVELS = (
-    ("errors", "_types", "_numba", "_cancel", "_interrupt"),
-    ("_compile", "_deadline", "_memory", "_model", "_objects", "_output", "_progress", "_text", "settings"),
+    ("errors", "_types", "_cancel", "_interrupt"),
+    ("_deadline", "_stopwatch"),
+    ("_numba",),
+    ("_compile", "_memory", "_model", "_names", "_objects", "_output", "_progress", "_text", "settings"),
     ("results", "ways"),
     ("_byte_kernels", "_search_kernels"),
     ("_spark", "normalise", "lake"),

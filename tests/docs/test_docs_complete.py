@@ -45,7 +45,7 @@ def test_the_changelog_has_the_version():
 
 @pytest.mark.parametrize("command", [load(name) for name in VERBS], ids=lambda command: command.name)
 def test_commands_and_their_options(command):
-    assert f"`dovetail {command.name}" in page("README.md")
+    assert f"`dovetail {command.name}" in page("docs/guides/questions.md")
     if any("--json" in parameter.opts for parameter in command.params):
         assert f"## dovetail {command.name}\n" in page("docs/reference/json.md")
     section = page("docs/reference/cli.md").partition(f"## dovetail {command.name}\n")[2].partition("\n## ")[0]

@@ -38,20 +38,21 @@ def test_python_runs(sample_index, tmp_path, monkeypatch, name, capsys):
         exec(compile(block, name, "exec"), names)
 
 
-def test_what_the_readme_says_python_answers(sample_index, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "answers"), [("README.md", 1), ("docs/guides/questions.md", 4)])
+def test_what_a_page_says_python_answers(sample_index, tmp_path, monkeypatch, name, answers):
     """`expression   # answer`: the answer is what the expression gives."""
     shutil.copytree(sample_index, tmp_path / "sample-lake.idx")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     compared = 0
-    for line in "\n".join(code_blocks(page("README.md"), "python")).splitlines():
+    for line in "\n".join(code_blocks(page(name), "python")).splitlines():
         code, _, comment = line.partition("  #")
         if comment.strip().startswith(("[", "(", "'")):
             assert repr(eval(code, names)) == comment.strip()
             compared += 1
         else:
             exec(code, names)
-    assert compared == 4
+    assert compared == answers
 
 
 def test_examples(sample_index, tmp_path, monkeypatch, capsys):

@@ -60,7 +60,10 @@ def test_an_interrupt_ends_a_question_at_once_in_one_line(tmp_path, sample_index
     query = [SAMPLE_LAKE / "geo/countries.csv"] if verb == "search" else []
     for moment in (0.4, 0.7, 1.0, 2.0):
         ending = interrupt(moment, verb, *query, "--index", tmp_path / "idx", env=environment)
-        assert ending is None or ending.is_clean(within=3.0), (moment, ending)
+        if ending is not None and ending.code == 0:  # the answer was there already
+            assert ending.seconds < 0.5, (moment, ending)
+        else:
+            assert ending is None or ending.is_clean(within=3.0), (moment, ending)
 
 
 def test_the_online_half_imports_no_pyspark(sample_index):

@@ -133,7 +133,7 @@ def test_without_the_packages_of_the_extra(idx, tmp_path):
     program = WITHOUT_SPARK + BY_COMMAND
     told, errors = run(program, dict(os.environ), idx, json.dumps(commands))
     assert told["found"] == list(ASKING.values()), errors
-    assert errors.splitlines()[-1] == "Spark is not installed. Run `pip install 'dovetail[spark]'`."
+    assert errors.splitlines()[-1] == "Spark is not installed. Run `pip install 'dovetail-lake[spark]'`."
     assert not (tmp_path / "new").exists(), "nothing is written before"
 
 

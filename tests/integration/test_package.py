@@ -50,7 +50,7 @@ def test_the_wheel_holds_the_package_and_the_sample_lake_and_nothing_else(wheel)
 def test_what_the_wheel_says_of_itself(wheel):
     (name,) = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith("/METADATA"))
     about = Parser().parsestr(zipfile.ZipFile(wheel).read(name).decode())
-    assert (about["Name"], about["Version"]) == ("dovetail", dovetail.__version__)
+    assert (about["Name"], about["Version"]) == ("dovetail-lake", dovetail.__version__)
     assert {"spark", "serve", "stores", "files", "databases", "words"} <= set(about.get_all("Provides-Extra"))
 
 
@@ -65,7 +65,7 @@ def test_the_sdist_can_be_tested(built):
 def test_demo_in_an_empty_folder(wheel, tmp_path, python):
     home = tmp_path / "environment"
     subprocess.run([python, "-m", "venv", home], check=True)
-    subprocess.run([home / "bin" / "pip", "install", "--quiet", f"dovetail[spark] @ {wheel.as_uri()}"], check=True)
+    subprocess.run([home / "bin" / "pip", "install", "--quiet", f"dovetail-lake[spark] @ {wheel.as_uri()}"], check=True)
     assert demo(home, tmp_path).startswith("\nIndex a folder of tables.")
     assert "Nothing to read: 60 unchanged" in (again := demo(home, tmp_path)), again
 

@@ -79,7 +79,7 @@ def test_from_store_to_store_with_a_package_that_is_shipped(lake, tmp_path, monk
             done = submit(options, *given)
             assert done.returncode == 2, done.stderr
             said = done.stdout + done.stderr  # spark-submit prints what the program says as an error, too
-            assert "lacks the package dovetail; the driver has" in said
+            assert "lacks the package dovetail-lake; the driver has" in said
             assert "Install it on every worker, or ship it with --archives." in said
             assert "Traceback" not in said
             options += ["--archives", f"{archive(tmp_path / 'package.tar.gz')}#package"]

@@ -61,7 +61,7 @@ def require_spark() -> None:
     except ModuleNotFoundError as error:
         if error.name != "pyspark":
             raise
-        raise BuildFailed("Spark is not installed. Run `pip install 'dovetail[spark]'`.") from error
+        raise BuildFailed("Spark is not installed. Run `pip install 'dovetail-lake[spark]'`.") from error
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ from dovetail.cli.output import count, echo, print_json, size
 @index_option
 @spark_options("The Spark master; by default all cores of this machine.")
 @click.option("--with", "with_parts", default="", metavar="PARTS", help="Add parts that were left out, e.g. 'pexeso'.")
-@click.option("--without", default="", metavar="PARTS", help="Drop parts: of mate, pexeso and pieces.")
+@click.option("--without", default="", metavar="PARTS", help="Drop parts: of lists, mate, pexeso and pieces.")
 @settings_option("segment_mb", "memory_mb")
 @json_option
 def compact_command(

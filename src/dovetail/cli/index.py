@@ -66,8 +66,9 @@ _REMEMBERED = "May be repeated; the index remembers it until '' is given."
 @spark_options("The Spark master; by default all cores of this machine.")
 @click.option(
     "--embedder",
-    type=click.Choice(list(EMBEDDERS)),
-    help=f"For a new index: the embedder for search by spelling or meaning; {DEFAULT} without it.",
+    metavar="NAME",
+    help=f"For a new index: the embedder for search by spelling or meaning: {', '.join(EMBEDDERS)}, one of an "
+    f"installed package, or module:attribute; {DEFAULT} without it.",
 )
 @click.option(
     "--abbreviations",

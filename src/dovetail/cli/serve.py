@@ -23,7 +23,7 @@ def require_serve() -> None:
     """Say what to install where the libraries of a server are missing."""
     missing = next((name for name in _LIBRARIES if find_spec(name) is None), None)
     if missing:
-        raise InputError(f"{missing} is not installed: pip install 'dovetail[serve]'.")
+        raise InputError(f"{missing} is not installed: pip install 'dovetail-lake[serve]'.")
 
 
 @click.command("serve", short_help="Serve an index: pages, REST and tools for assistants.")

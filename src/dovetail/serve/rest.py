@@ -81,7 +81,7 @@ class Rest:
     async def search(
         self, request: Request, table: p.Table, on: p.On = None, k: p.K = None, by: p.SearchBy = "equal",
         threshold: p.Share = None, min_similarity: p.Share = None, tables: p.Globs = _NONE, min_overlap: p.Most = 1,
-        include_self: bool = False, fast: bool = False, copies: bool = False, target: p.Column = None,
+        include_self: bool = False, fast: bool = False, copies: bool | None = None, target: p.Column = None,
     ) -> Answer:  # fmt: skip
         """The tables that join with a table, best first, each with its reasons."""
         options = {

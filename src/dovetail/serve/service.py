@@ -227,6 +227,8 @@ class Service:
     def _checked(self, options: dict[str, Any]) -> dict[str, Any]:
         if (options.get("k") or 0) > self.limits.hits:
             raise InputError(f"`k` is {options['k']}; it must be at most {self.limits.hits:,}.")
+        if options.get("threshold") is not None and options.get("k") is None:
+            return {**options, "k": self.limits.hits}
         return options
 
     def _joined(self, step: Step) -> JoinResult:

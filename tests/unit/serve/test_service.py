@@ -101,4 +101,4 @@ def test_uploads_are_read_by_their_suffix(title, suffix):
 def test_what_to_install_is_said(made, monkeypatch):
     monkeypatch.setitem(sys.modules, "nicegui", None)
     answer = dovetail("serve", made)
-    assert answer.code == 2 and answer.err == "nicegui is not installed: pip install 'dovetail[serve]'.\n"
+    assert answer.code == 2 and answer.err == "nicegui is not installed: pip install 'dovetail-lake[serve]'.\n"
