@@ -14,6 +14,7 @@ which tests compare. Machine code runs without the interpreter lock.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
@@ -85,6 +86,8 @@ class Kernel:
         self._may_be_cached = True
 
     def __call__(self, *arguments: Any) -> Any:
+        if _may_compile():
+            return self.dispatcher()(*arguments)
         if self._may_be_cached and (self._dispatcher is not None or slow_time.plain >= WORTH_LOADING):
             try:
                 return (self._dispatcher or self.dispatcher())(*arguments)
@@ -124,12 +127,8 @@ class Kernel:
 
     def compile(self, *arguments: Any) -> Any:
         """Call the kernel as machine code, which is made now where the cache has none."""
-        before = getattr(_thread, "may_compile", False)
-        _thread.may_compile = True
-        try:
+        with machine_code():
             result = self.dispatcher()(*arguments)
-        finally:
-            _thread.may_compile = before
         self._may_be_cached = True
         return result
 
@@ -154,7 +153,7 @@ class Kernel:
             return self._dispatcher
 
     def _before_compiling(self, function: FunctionType) -> None:
-        if not getattr(_thread, "may_compile", False):
+        if not _may_compile():
             raise NotCompiled
         with _lock:
             while _listeners:
@@ -165,6 +164,21 @@ class Kernel:
         """Put dispatchers in the place of the kernels that this one calls: numba looks there for them."""
         for name, kernel in kernels_of(self.py_func):
             function.__globals__[name] = kernel.dispatcher()
+
+
+@contextlib.contextmanager
+def machine_code() -> Iterator[None]:
+    """Within, this thread runs kernels as machine code only, which is made now where the cache has none."""
+    before = _may_compile()
+    _thread.may_compile = True
+    try:
+        yield
+    finally:
+        _thread.may_compile = before
+
+
+def _may_compile() -> bool:
+    return getattr(_thread, "may_compile", False)
 
 
 def kernels_of(function: Callable[..., Any]) -> Iterator[tuple[str, Kernel]]:

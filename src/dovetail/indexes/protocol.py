@@ -20,6 +20,8 @@ from dovetail._storage.segment import Segment, SegmentWriter
 
 Frozen = Mapping[str, Any]
 NOTHING: Frozen = {}
+WORTH_MEASURING = 1_000_000
+"""Postings of a segment from which indexes measure what a search costs: kernels are compiled for it, for seconds."""
 
 
 @dataclass(frozen=True)

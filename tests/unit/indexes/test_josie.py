@@ -15,7 +15,7 @@ from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.errors import IndexDamaged
 from dovetail.indexes.josie import kernels, published_kernels
 from dovetail.indexes.josie import query as josie_query
-from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS
+from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS, TYPICAL_COSTS
 from dovetail.indexes.josie.core import JosieCosts, OverlapMatches
 from dovetail.indexes.josie.index import JOSIE
 from dovetail.indexes.josie.query import JosieReader
@@ -187,9 +187,19 @@ def test_positions_count_tokens(tmp_path_factory, columns):
 
 
 @pytest.mark.parametrize("columns", [[], [set()], [{"a"}], [{"a", "b"}, {"b"}]])
-def test_costs_of_a_tiny_segment_are_sensible(tmp_path, columns):
+def test_measured_costs_of_a_tiny_segment_are_sensible(tmp_path, monkeypatch, columns):
+    monkeypatch.setattr("dovetail.indexes.josie.build.WORTH_MEASURING", 0)
     costs = JOSIE.open(build(tmp_path, columns)).costs
     assert all(low <= cost <= high for low, cost, high in zip(LEAST_COSTS, costs, MOST_COSTS, strict=True))
+
+
+def test_costs_are_measured_on_machine_code_or_not_at_all(tmp_path, monkeypatch):
+    """As Python, reading an item of a list takes about fifty times as long."""
+    columns = [{f"v{i}" for i in range(first, first + 50)} for first in range(100)]
+    assert JOSIE.open(build(tmp_path / "small", columns)).costs[:4] == TYPICAL_COSTS[:4]
+    monkeypatch.setattr("dovetail.indexes.josie.build.WORTH_MEASURING", 0)
+    monkeypatch.setattr(kernels.merge_list, "plain", lambda: pytest.fail("as Python"))
+    assert JOSIE.open(build(tmp_path / "large", columns)).costs[:4] != TYPICAL_COSTS[:4]
 
 
 def test_wrong_positions_and_costs_are_found(tmp_path):
