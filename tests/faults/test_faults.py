@@ -73,6 +73,7 @@ def generation(to: Path) -> int:
         return 0
 
 
+@pytest.mark.full
 def test_kill_9_of_the_driver_at_any_moment(lake, fresh, tmp_path):
     to = tmp_path / "idx"
     chance = random.Random()
@@ -107,6 +108,7 @@ def test_kill_9_of_the_driver_at_any_moment(lake, fresh, tmp_path):
     assert leftovers(to) == set()
 
 
+@pytest.mark.full
 def test_kill_9_of_a_worker(lake, fresh, tmp_path):
     """Spark runs its task again."""
     to = tmp_path / "idx"
@@ -122,6 +124,7 @@ def test_kill_9_of_a_worker(lake, fresh, tmp_path):
     assert leftovers(to) == set()
 
 
+@pytest.mark.full
 def test_a_file_that_kills_every_worker_is_set_aside(lake, fresh, tmp_path):
     to = tmp_path / "idx"
     path = f"{Path(__file__).with_name('killer')}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
@@ -138,6 +141,7 @@ def test_a_file_that_kills_every_worker_is_set_aside(lake, fresh, tmp_path):
     assert leftovers(to) == set()
 
 
+@pytest.mark.full
 def test_interrupt(lake, tmp_path):
     """Ctrl-C reaches every process of the terminal's group."""
     to = begun(lake, tmp_path / "idx")
@@ -251,6 +255,7 @@ def test_a_reader_across_a_commit_and_a_compaction(lake, fresh, tmp_path):
     assert not old.exists(), "removed by the first writer after it"
 
 
+@pytest.mark.full
 def test_a_reader_during_a_run(lake, fresh, tmp_path):
     """Opened at any moment of a run, an index answers with a whole generation."""
     to = tmp_path / "idx"

@@ -26,6 +26,7 @@ def broken(results: Path, *options: str) -> list[dict[str, object]]:
     return [result for result in map(json.loads, results.read_text().splitlines()) if result["failures"]]
 
 
+@pytest.mark.full
 def test_some_rounds(tmp_path):
     """Without servers, which take longer."""
     results = tmp_path / "results.jsonl"

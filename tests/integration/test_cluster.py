@@ -87,6 +87,7 @@ def in_segments(tmp_path_factory) -> dict[int, Path]:
     return made
 
 
+@pytest.mark.full
 def test_dependencies_on_two_cores(in_segments):
     asked = {"integers": True, "non_unique": True, "coverage": 0}
     one = dovetail.open(in_segments[1]).inds(**asked).to_arrow()

@@ -45,6 +45,7 @@ def lake(tmp_path) -> Path:
     return folder
 
 
+@pytest.mark.full
 def test_files_through_spark_are_as_files(spark, lake, tmp_path):
     with without_spark():
         dovetail.index(lake, tmp_path / "here")
@@ -69,6 +70,7 @@ def test_files_through_spark_are_as_files(spark, lake, tmp_path):
         dovetail.open(to).table("deep/er/c.csv.gz").to_arrow()
 
 
+@pytest.mark.full
 def test_what_spark_does_not_find_is_said(spark, tmp_path):
     with pytest.raises(InputError, match="Spark cannot list file:///nowhere"):
         dovetail.index("spark:file:///nowhere/at/all", tmp_path / "idx", spark=spark)

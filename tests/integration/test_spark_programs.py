@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.transform import Constant, Extract, Program, Split
 from dovetail.transform.explain import as_spark
@@ -12,6 +14,7 @@ SPLITS = [(), (Split(", ", 1, 1),), (Split(" ", 0, -2),), (Split("(", 1, -1), Sp
 CASES = ["as is", "lower", "upper", "title"]
 
 
+@pytest.mark.full
 def test_spark_gives_the_same():
     programs = [
         Program((Extract("my`s", splits, *ends, CASES[(place + number) % 4]), Constant("'\\ "), Extract("my`s")))

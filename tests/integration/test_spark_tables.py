@@ -129,6 +129,7 @@ def not_plain(spark, catalog, tmp_path_factory) -> set[str]:
     return {"parted", "padded", "grown", "comma", "stripes", "pairs", "widened", "broken"}
 
 
+@pytest.mark.full
 def test_files_that_tasks_read_give_what_spark_reads(spark, catalog, not_plain, tmp_path, monkeypatch):
     """Small tables of plain files are read without Spark's plans, and all others with them."""
     planned: set[str] = set()
@@ -162,6 +163,7 @@ def sorted_rows(contents: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.full
 def test_only_what_has_changed_is_read_again(spark, catalog, tmp_path):
     index = tmp_path / "idx"
     spark.sql("CREATE TABLE other.changing AS SELECT 1 AS id, 'a' AS name")
@@ -178,6 +180,7 @@ def test_only_what_has_changed_is_read_again(spark, catalog, tmp_path):
     spark.sql("DROP TABLE other.changing")
 
 
+@pytest.mark.full
 def test_dataframes_are_as_files(spark, files, from_files, tmp_path):
     index = tmp_path / "idx"
     frames = {name: spark.read.parquet(str(files / f"{name}.parquet")) for name in tables()}
@@ -188,6 +191,7 @@ def test_dataframes_are_as_files(spark, files, from_files, tmp_path):
     )
 
 
+@pytest.mark.full
 def test_a_spark_table_beside_a_lake_stays_when_the_lake_is_read_again(spark, catalog, tmp_path):
     lake, index = tmp_path / "lake", tmp_path / "idx"
     lake.mkdir()
@@ -203,6 +207,7 @@ def test_a_spark_table_beside_a_lake_stays_when_the_lake_is_read_again(spark, ca
     assert {line.table for line in dovetail.open(index).tables()} == {"a.csv", "b.csv", "catalog//sales.cities"}
 
 
+@pytest.mark.full
 def test_rows_are_read_by_the_active_session(spark, catalog, tmp_path):
     index = tmp_path / "idx"
     dovetail.index(tables=[f"{catalog}.cities"], to=index, spark=spark)
@@ -210,12 +215,14 @@ def test_rows_are_read_by_the_active_session(spark, catalog, tmp_path):
     assert sorted(found["code"].to_pylist()) == [f"C{n:04}" for n in range(900)]
 
 
+@pytest.mark.full
 def test_a_frame_of_spark_is_a_query(spark, files, from_files):
     lake = dovetail.open(from_files)
     frame = spark.read.parquet(str(files / "cities.parquet"))
     assert lake.search(frame).to_dicts() == lake.search(tables()["cities"]).to_dicts()
 
 
+@pytest.mark.full
 def test_a_table_that_spark_cannot_read_is_recorded_with_the_reason(spark, files, tmp_path):
     bad = tmp_path / "bad"
     bad.mkdir()

@@ -119,6 +119,7 @@ def test_an_empty_cache_setting_means_the_usual_place(tmp_path, monkeypatch):
     assert java.java_home().is_relative_to(tmp_path / "me" / ".cache" / "dovetail")
 
 
+@pytest.mark.full
 def test_a_spark_job_on_the_bundled_java(tmp_path):
     """With the machine's Java hidden, a lake is indexed from the first file to the last."""
     lake = tmp_path / "lake"

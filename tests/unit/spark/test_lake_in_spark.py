@@ -66,6 +66,7 @@ def test_a_folder_of_queries(spark, lake, tmp_path_factory, options):
     assert len(alone) >= 5
 
 
+@pytest.mark.full
 def test_all_tables_of_the_lake_and_a_frame_of_them(spark, lake):
     found = rows_of(lake.to_spark(spark).search_many())
     names = [line.table for line in lake.tables()]
@@ -81,6 +82,7 @@ def test_bad_questions_are_refused_before_the_job(spark, lake):
         lake.to_spark(spark).search_many(spark.range(3))
 
 
+@pytest.mark.full
 def test_the_command(lake, tmp_path, monkeypatch, spark):
     """In the session that is there; the same rows as without Spark."""
     monkeypatch.setattr(session, "_active_session", lambda: None)
@@ -99,6 +101,7 @@ def test_the_command(lake, tmp_path, monkeypatch, spark):
     assert command("search", "x.csv", "--index", folder, "--master", "local[2]").code == 2
 
 
+@pytest.mark.full
 def test_what_is_known(spark, lake):
     known = lake.to_spark(spark)
     assert [row.table for row in known.tables.orderBy("table").collect()] == [line.table for line in lake.tables()]

@@ -34,6 +34,7 @@ def seen_of(engine):
     return seen
 
 
+@pytest.mark.full
 def test_a_session_leaves_the_environment_as_it_was(monkeypatch):
     """A process started afterwards must not take Spark's Java for its own."""
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
