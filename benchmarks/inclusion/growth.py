@@ -24,9 +24,9 @@ import pyarrow as pa
 from dovetail._storage.segment import Segment, SegmentRef, SegmentWriter
 from dovetail.catalog import records
 from dovetail.catalog.records import CatalogWriter, ColumnRecord, TableRecord
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import InclusionFinder, InclusionQuery
 from dovetail.graph.inclusion_dependencies import InclusionDependencies
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.index import TOKENS

@@ -12,9 +12,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from dovetail.api.lake import Lake
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import NO_FILTERS, ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
 from dovetail.graph.inclusion_dependencies import InclusionDependencies
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.signatures import BloomParameters
 
 _NONE = InclusionQuery(

@@ -18,8 +18,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from dovetail.api.lake import Lake
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import NO_FILTERS, InclusionFilters, InclusionFinder, InclusionQuery
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.signatures import BloomParameters
 from dovetail.graph.value_sets import ValueSets
 

@@ -30,10 +30,10 @@ from fit_keys import FOLDS, Judged, Weights
 
 import dovetail
 from dovetail._model import Model
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph import score
 from dovetail.graph.find_keys import find_keys
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.lake.declared import NO_KEYS
 
 Found = tuple[str, frozenset[tuple[str, str]], str]

@@ -14,11 +14,11 @@ import pyarrow as pa
 
 import dovetail
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.rivals import Contest
 from dovetail.graph.composite_keys import compare_rows, contained_enough, natural_keys
 from dovetail.graph.foreign_keys import FOREIGN_KEY_QUERY
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.reference_candidates import reference_candidates
 from dovetail.graph.score import Scorer
 

@@ -43,10 +43,10 @@ import dovetail
 from dovetail._model import Model
 from dovetail._types import Array
 from dovetail.evidence.features import TEXT
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.search.overlap import search as column_search
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.features import FEATURES, Pairs
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.rank import Ranker
 from dovetail.tables.input_table import InputTable, open_table
 
@@ -127,7 +127,7 @@ class Examples:
         tables = [self._paths[place] for place in self._lake.table_of[pairs.theirs].tolist()]
         mine = [table.names[place] for place in pairs.mine.tolist()]
         repeats = (pairs.joined > pairs.rows_here).tolist()
-        told = zip(mine, tables, self._lake.names(pairs.theirs).to_pylist(), repeats, strict=True)
+        told = zip(mine, tables, self._lake.names_of(pairs.theirs).to_pylist(), repeats, strict=True)
         right = np.array([how_right(known, question.query, *each) for each in told])
         is_text = np.array([column.is_text for column in table.columns], bool)[pairs.mine]
         is_text &= self._lake.side(pairs.theirs, np.zeros(len(mine))).kind == TEXT

@@ -26,7 +26,7 @@ from signed_logistic import fit_signed
 import dovetail
 from dovetail._model import Model
 from dovetail._types import Array
-from dovetail.search.ranking.lake import LakeColumns
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.tables.input_table import open_table
 from dovetail.union import alignment
 from dovetail.union.features import COLUMN_FEATURES, compare

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dovetail.api.lake import Lake
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.signatures import BloomParameters
 from dovetail.pipeline.maintain import remove_tables
 from support.contents import contents_of

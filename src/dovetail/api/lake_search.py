@@ -20,10 +20,10 @@ from dovetail.ways import AUTO
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from dovetail.evidence.lake_columns import LakeColumns
     from dovetail.join.result import JoinResult
     from dovetail.search.many import Answer, Answers
     from dovetail.search.planner import JudgeUnions
-    from dovetail.search.ranking.lake import LakeColumns
 
 
 class LakeSearch(OpenIndex):
@@ -170,7 +170,7 @@ class LakeSearch(OpenIndex):
     @cached_property
     def _searched_columns(self) -> LakeColumns:
         """The columns of the lake as search sees them."""
-        from dovetail.search.ranking.lake import LakeColumns
+        from dovetail.evidence.lake_columns import LakeColumns
 
         return LakeColumns(self.segments)
 

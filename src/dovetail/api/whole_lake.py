@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from dovetail._spark.session import SparkRequest
     from dovetail.api.spark import SparkLake
+    from dovetail.evidence.lake_columns import LakeColumns
     from dovetail.graph.candidate_keys import CandidateKeys
     from dovetail.graph.decided import DecidedColumns
     from dovetail.graph.find_keys import LakeKeys
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from dovetail.graph.inclusion_dependencies import InclusionDependencies
     from dovetail.graph.join_graph import JoinGraph
     from dovetail.graph.join_paths import JoinPath
-    from dovetail.graph.lake_columns import LakeColumns
     from dovetail.graph.nary_dependencies import NaryDependencies
 
 
@@ -209,7 +209,7 @@ class WholeLake(LakeCatalog):
 
     @cached_property
     def _columns(self) -> LakeColumns:
-        from dovetail.graph.lake_columns import LakeColumns
+        from dovetail.evidence.lake_columns import LakeColumns
 
         return LakeColumns(self.segments)
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dovetail._output import check_place, csv_text, whole_file
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.graph.lake_columns import LakeColumns
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.results import html_table
 

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.names import KEY_WORDS, words
 from dovetail.graph.arrow_answer import ArrowAnswer, list_members, named_lists
 from dovetail.graph.composite_keys import NaturalKey
 from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples
 from dovetail.graph.score import Scorer
 from dovetail.indexes.tokens.format import running_sum

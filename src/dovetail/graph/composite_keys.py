@@ -15,9 +15,9 @@ import numpy as np
 
 from dovetail._progress import Progress, silent
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples, TupleOverlap
 from dovetail.graph.score import CALLED, DIGITS, Scorer, as_probability, inclusion_log_odds
 from dovetail.indexes.tokens.format import running_sum
@@ -26,7 +26,7 @@ Pairing = tuple[Columns, Columns]  # dependent and referenced columns, in the sa
 NamedPairs = tuple[Array, Array, Array]  # dependent and referenced column, and how far one is named after the other
 
 COLUMNS_AT_MOST = 3  # of a key: bounds the work
-_ROWS_PER_NULL = 20  # of a key's column, at least
+_ROWS_PER_NULL_OF_PART = 20  # of one of several columns of a key, at least
 _NEARLY = 0.99  # of the rows have a combination of their own
 _OPTIONS = 2  # columns tried for each column of a key
 _BITS = 16.0  # that a combination found by chance would be worth: values of several columns hardly ever are
@@ -142,7 +142,12 @@ def natural_keys(columns: LakeColumns, tables: tuple[int, int] | None = None) ->
     `tables` limits it to those from one number on and before another.
     """
     rows = RowTuples(columns)
-    usable = columns.alive & ~columns.unique & (columns.distinct > 1) & (columns.nulls * _ROWS_PER_NULL <= columns.rows)
+    usable = (
+        columns.alive
+        & ~columns.unique
+        & (columns.distinct > 1)
+        & (columns.nulls * _ROWS_PER_NULL_OF_PART <= columns.rows)
+    )
     first_column, end = np.searchsorted(columns.table_of, tables or (0, len(columns.table_names)))
     chosen = first_column + np.flatnonzero(usable[first_column:end])
     for _, group in itertools.groupby(chosen.tolist(), key=lambda column: columns.table_of[column]):

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.catalog.decisions import JOINS, Decision
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.foreign_keys import DECIDED, DECLARED, ForeignKeyTable
 from dovetail.graph.inclusion import ColumnPairs
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import Columns, RowTuples
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.lake.table_names import holder_of

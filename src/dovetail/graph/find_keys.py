@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail._progress import Progress, silent
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.candidate_keys import CandidateKeyTable, candidate_keys
 from dovetail.graph.composite_keys import NaturalKey, Pairing, compare_rows, natural_keys
 from dovetail.graph.foreign_keys import FOREIGN_KEY_QUERY, ForeignKeyTable, find_foreign_keys
 from dovetail.graph.inclusion import InclusionFinder
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.reference_candidates import BestTargets, best_targets
 from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import Scorer

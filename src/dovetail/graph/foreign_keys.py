@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.catalog.decisions import Decision
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.names import KEY_WORDS, words
 from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.evidence.rivals import RIVAL_FEATURES
 from dovetail.graph.arrow_answer import DEPENDENCY_SCHEMA, ArrowAnswer, list_members, named_lists
 from dovetail.graph.composite_keys import CompositeForeignKey, Pairing, contained_enough, ranked_composites
 from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionQuery
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.reference_candidates import BestTargets, reference_candidates
 from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import Scorer, decide_together

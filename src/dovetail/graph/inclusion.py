@@ -19,8 +19,8 @@ import numpy as np
 from dovetail._progress import Progress, ShouldStop, in_threads, silent
 from dovetail._types import Array
 from dovetail.errors import InputError
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion_kernels import column_pairs, including_sets
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.signatures import BloomParameters, SignatureMatrix
 from dovetail.graph.value_sets import ValueSets, value_sets
 from dovetail.ways import ChosenWay

@@ -20,10 +20,10 @@ from dovetail._output import named_failures, write_array
 from dovetail._types import Array
 from dovetail.catalog.decisions import Decision
 from dovetail.errors import InputError
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.arrow_answer import ArrowAnswer, named_columns
 from dovetail.graph.decided import DecidedColumns
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.ranking_kernels import pack_keys, sort_keys, unpack
 from dovetail.graph.score import Scorer
 

@@ -17,10 +17,10 @@ from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot
 from dovetail._storage.store import Store, open_store
 from dovetail.catalog.decisions import Decision
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.decided import DecidedColumns
 from dovetail.graph.inclusion import InclusionQuery
 from dovetail.graph.inclusion_dependencies import RUN_FILES, Ranking, SortedRun, saved_run
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import Scorer
 from dovetail.graph.spark_question import Task, columns_of, finder_of, spark_question
 

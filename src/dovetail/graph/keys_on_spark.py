@@ -16,6 +16,7 @@ import numpy as np
 from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.composite_keys import (
     NaturalKey,
     Pairing,
@@ -27,7 +28,6 @@ from dovetail.graph.composite_keys import (
 from dovetail.graph.find_keys import LakeKeys, decide_keys
 from dovetail.graph.foreign_keys import FOREIGN_KEY_QUERY
 from dovetail.graph.inclusion import ColumnPairs
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.overlap_arrays import arrays_of_overlaps, overlaps_of_arrays
 from dovetail.graph.reference_candidates import BestTargets, best_targets
 from dovetail.graph.row_tuples import RowTuples, TupleOverlap

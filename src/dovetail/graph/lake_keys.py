@@ -35,11 +35,11 @@ from dovetail._storage.pack import SUFFIX, Pack, PackWriter
 from dovetail._storage.sealed import checksum_of
 from dovetail._storage.store import LocalStore
 from dovetail.errors import FormatMismatch, IndexDamaged
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.candidate_keys import CandidateKeyTable
 from dovetail.graph.composite_keys import Pairing
 from dovetail.graph.find_keys import LakeKeys, find_keys
 from dovetail.graph.foreign_keys import ForeignKeyTable
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.overlap_arrays import arrays_of_overlaps, overlaps_of_arrays
 from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import SCORES_VERSION

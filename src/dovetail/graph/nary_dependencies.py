@@ -19,11 +19,11 @@ import pyarrow as pa
 from dovetail._progress import Progress, silent
 from dovetail.catalog.decisions import Decision
 from dovetail.errors import InputError
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.arrow_answer import ArrowAnswer, named_lists
 from dovetail.graph.composite_keys import CompositeForeignKey, Pairing, score_composites
 from dovetail.graph.decided import CERTAIN, DecidedColumns
 from dovetail.graph.inclusion import ColumnPairs, InclusionFinder, InclusionQuery, eligible
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import RowTuples, TupleOverlap
 from dovetail.graph.score import Scorer
 from dovetail.indexes.tokens.format import running_sum

@@ -17,9 +17,9 @@ from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot
 from dovetail._storage.store import open_store
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.composite_keys import Pairing
 from dovetail.graph.inclusion import ColumnPairs
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.nary_dependencies import NaryQuery, grown_together
 from dovetail.graph.overlap_arrays import arrays_of_overlaps, overlaps_of_arrays
 from dovetail.graph.row_tuples import TupleOverlap

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.rivals import Contest
 from dovetail.graph.composite_keys import Pairing, composite_features
 from dovetail.graph.inclusion import ColumnPairs
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.ranking_kernels import keep_best
 from dovetail.graph.row_tuples import Columns, TupleOverlap
 from dovetail.graph.score import CALLED, Scorer, inclusion_log_odds

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail._types import Array
-from dovetail.graph.lake_columns import LakeColumns
+from dovetail.evidence.lake_columns import LakeColumns
 
 Columns = tuple[int, ...]
 

@@ -11,10 +11,10 @@ from dovetail._types import Array
 from dovetail.evidence.column_words import ColumnNames
 from dovetail.evidence.columns import as_numbers, kinds_of
 from dovetail.evidence.features import Side
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.references import REFERENCE_FEATURES, LogOdds, References
 from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, share_among_targets
 from dovetail.graph.inclusion import ColumnPairs
-from dovetail.graph.lake_columns import LakeColumns
 
 SCORES_VERSION = 4
 """Part of the name of kept answers: raise it with every change that alters a score, a candidate or their order."""

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import pyarrow as pa
 
 from dovetail._progress import Progress, silent
 from dovetail._storage.directory import Snapshot, open_segment
@@ -27,8 +28,8 @@ from dovetail._storage.segment import SegmentRef
 from dovetail._storage.store import Store, open_store
 from dovetail._types import Array
 from dovetail.errors import BuildFailed
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery, eligible
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.shared_arrays import get_arrays, put_arrays, shared_folder
 from dovetail.graph.value_sets import Dictionaries, TokenGroups, ValueSets, hash_ranges, join_groups, value_sets
 from dovetail.indexes.open_segment import OpenSegment
@@ -44,6 +45,7 @@ Task = dict[str, Any]
 _TASKS = 4  # for each core, so that none waits long for the last one
 _TOKENS_A_TASK = 1 << 22  # bounds the memory of a task that merges values: some 100 bytes a token
 _SEGMENTS = "segments.json"
+_COLUMNS, _TABLES, _OFFSETS = "columns.arrow", "tables.arrow", "columns.npz"
 
 
 @contextlib.contextmanager
@@ -57,9 +59,20 @@ def spark_question(
     with shared_folder(snapshot.store) as folder, spark_session(spark) as engine:
         witnesses = [probe.witness_of_store(folder)]
         slots = probe.check_workers(engine, witnesses)
-        columns.save(folder)
+        put_columns(folder, columns)
         folder.put(_SEGMENTS, json.dumps([ref.to_json() for ref in snapshot.manifest.segments]).encode())
         yield SparkQuestion(snapshot, columns, folder, engine, witnesses, _TASKS * slots, progress)
+
+
+def put_columns(folder: Store, columns: LakeColumns) -> None:
+    """Write what workers need of the columns."""
+    catalog, tables, offsets = columns.parts
+    for name, table in ((_COLUMNS, catalog), (_TABLES, tables)):
+        content = pa.BufferOutputStream()
+        with pa.ipc.new_file(content, table.schema) as file:
+            file.write_table(table)
+        folder.put(name, content.getvalue().to_pybytes())
+    put_arrays(folder, _OFFSETS, offsets)
 
 
 class SparkQuestion:
@@ -151,7 +164,10 @@ def group_tokens(task: Task) -> dict[str, Array]:
 def columns_of(task: Task) -> LakeColumns:
     """Inside a worker: the lake's columns, with segments that are opened when they are first asked for."""
     folder = open_store(task["folder"])
-    return LakeColumns.load(folder, _Segments(task["index"], json.loads(folder.read(_SEGMENTS))))
+    segments = _Segments(task["index"], json.loads(folder.read(_SEGMENTS)))
+    paths = (folder.local_file(name, lambda _: True) for name in (_COLUMNS, _TABLES))
+    catalog, tables = (pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in paths)
+    return LakeColumns.of_parts(segments, catalog, tables, get_arrays(folder, _OFFSETS))
 
 
 def finder_of(task: Task, columns: LakeColumns) -> InclusionFinder:

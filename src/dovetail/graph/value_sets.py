@@ -18,8 +18,8 @@ import numpy as np
 
 from dovetail._progress import Progress, silent
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion_kernels import expand_lists, meet
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.kernels import (
     gather_lists,

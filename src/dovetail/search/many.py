@@ -15,13 +15,13 @@ import pyarrow as pa
 from dovetail._objects import is_remote
 from dovetail.catalog.decisions import Decisions
 from dovetail.errors import DovetailError, InputError
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.lake.listing import Root
 from dovetail.lake.source import list_lake
 from dovetail.search.hit import Source
 from dovetail.search.hits import Hits
 from dovetail.search.planner import JudgeUnions, search
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.request import SearchRequest
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from dovetail._types import Array
 from dovetail.catalog.decisions import Decisions
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.copies import fold
 from dovetail.search.decided import QueryDecisions, ranked
@@ -14,7 +15,6 @@ from dovetail.search.hits import Hits
 from dovetail.search.keys.search import search_keys
 from dovetail.search.overlap.search import search_columns
 from dovetail.search.query import Query
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.request import SearchRequest
 from dovetail.tables.input_table import InputTable, open_table
 

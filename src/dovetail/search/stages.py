@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from dovetail.catalog.decisions import Decisions
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.hits import Hits
 from dovetail.search.planner import JudgeUnions, search
 from dovetail.search.query import named_columns
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.rank import is_tried
 from dovetail.search.request import SearchRequest
 from dovetail.tables.input_table import InputTable, open_table

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.search import engine
 from dovetail.search.overlap.evidence import Evidence
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.surroundings import Surroundings
 from dovetail.tables.input_table import InputTable
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.search.hit import Hit
 from dovetail.search.hits import Hits, TableToAppend
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable
 from dovetail.union.measure import UnionJudge
 

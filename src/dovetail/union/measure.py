@@ -11,9 +11,9 @@ import numpy as np
 from dovetail._cancel import check_cancelled
 from dovetail._model import Model, load_model
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.reasons import Clauses, Group, Values, model_clauses
 from dovetail.indexes.open_segment import find_table
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.union.alignment import Alignment, align
 from dovetail.union.candidates import Candidates

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.overlap.search import POOR
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.union.hits import UnionHit, UnionHits
 from dovetail.union.measure import JudgedTable, UnionJudge

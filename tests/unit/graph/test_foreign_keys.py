@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.names import words
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, measure_pairs
 from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.graph.inclusion import ColumnPairs
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.score import CALLED, Scorer, as_probability, inclusion_log_odds
 
 

@@ -116,7 +116,7 @@ def test_what_is_no_share(lake_of, share):
 
 
 def test_signatures_find_whole_inclusions_only(shop):
-    from dovetail.graph.lake_columns import LakeColumns
+    from dovetail.evidence.lake_columns import LakeColumns
 
     with pytest.raises(InputError, match="whole inclusions only"):
         InclusionFinder(

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from dovetail.api.lake import Lake
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph import lake_keys
-from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.row_tuples import RowTuples
 from dovetail.pipeline.maintain import remove_tables
 from support.pipeline import index, without_spark

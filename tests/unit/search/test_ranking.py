@@ -10,13 +10,13 @@ import pytest
 import dovetail
 from dovetail._model import Model, load_model
 from dovetail.api.lake import Lake
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.rarity import rarity
 from dovetail.search import engine
 from dovetail.search.overlap.search import POOR
 from dovetail.search.ranking.features import FEATURES
-from dovetail.search.ranking.lake import LakeColumns, rarity_of_share
 from dovetail.search.ranking.reasons import _GROUPS, reasons
-from dovetail.search.ranking.surroundings import Surroundings
+from dovetail.search.ranking.surroundings import Surroundings, rarity_of_share
 from dovetail.tables.input_table import open_table
 from support.pipeline import index, without_spark
 
@@ -124,7 +124,7 @@ def test_overlaps_are_all_of_the_kth_and_above_in_one_numbering(shop):
     columns, overlaps = engine.overlaps(lake.segments, tokens, 1, 1, np.ones(len(lake), bool))
     assert set(overlaps) == {12}
     numbers = ["rownames"] * 8 + ["value"] * 8 + ["customer_id", "id", "weight", "price"]
-    assert sorted(lake.names(columns).to_pylist()) == sorted(numbers)
+    assert sorted(lake.names_of(columns).to_pylist()) == sorted(numbers)
 
 
 def test_surroundings_weigh_what_is_common_by_its_rarity(shop):

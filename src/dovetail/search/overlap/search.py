@@ -12,6 +12,7 @@ import numpy as np
 from dovetail._model import Model, load_model
 from dovetail._types import Array
 from dovetail.errors import InputError
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.decided import ranked
@@ -21,7 +22,6 @@ from dovetail.search.hits import Hits
 from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.query import Query
 from dovetail.search.ranking.features import FEATURES
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.rank import MOST_OVERLAP, Ranker, is_tried
 from dovetail.search.ranking.reasons import reasons
 from dovetail.tables.input_column import InputColumn

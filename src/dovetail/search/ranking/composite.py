@@ -18,12 +18,12 @@ import numpy as np
 from dovetail._model import Model
 from dovetail._types import Array
 from dovetail.evidence.columns import ROWS_PER_NULL
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.search.engine import KeyMatch
 from dovetail.search.hit import Hit
 from dovetail.search.keys.evidence import key_hit
 from dovetail.search.keys.query_key import Numbers, QueryKey, query_key
 from dovetail.search.ranking.features import FEATURES, Pairs
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.tables.input_table import InputTable
 
 _MOST_COLUMNS = 3
@@ -84,7 +84,7 @@ class CompositeKeys:
         pairs, lake = self._pairs, self._lake
         same = np.flatnonzero(lake.table_of[pairs.theirs] == lake.table_of[pairs.theirs[place]])
         part = same[self._features[same, FEATURES.index("contained")] >= _CONTAINED]
-        part = part[~lake.is_key[pairs.theirs[part]] & (self._features[part, FEATURES.index("same_name")] == 1)]
+        part = part[~lake.keys[pairs.theirs[part]] & (self._features[part, FEATURES.index("same_name")] == 1)]
         part = part[np.argsort(-self._odds[part], kind="stable")]
         if not len(part):
             return []

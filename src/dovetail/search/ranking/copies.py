@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.catalog.near_copies import CopyGroups, Outline, outlines
-from dovetail.search.ranking.lake import LakeColumns
+from dovetail.evidence.lake_columns import LakeColumns
 
 _OF_A_GROUP = 3  # near-copies that are counted value by value; arbitrary, for time
 _OUTLINED = 300  # tables among which near-copies are looked for; arbitrary, for time
@@ -28,7 +28,7 @@ def without_copies(lake: LakeColumns, columns: Array, number: int) -> Shortlist:
     tables = lake.table_of[columns]
     outlined, copies = _outlines(lake, tables), CopyGroups()
     groups, seen, chosen = dict[int, int](), Counter[int](), list[int]()
-    for table, name in zip(tables.tolist(), lake.names(columns).to_pylist(), strict=True):
+    for table, name in zip(tables.tolist(), lake.names_of(columns).to_pylist(), strict=True):
         group = copies.add(outlined[table], (name,))
         if group < number:
             groups[table] = group

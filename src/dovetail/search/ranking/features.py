@@ -15,9 +15,9 @@ from dovetail._types import Array
 from dovetail.evidence import features as any_join
 from dovetail.evidence.columns import side_of_tables
 from dovetail.evidence.features import Common, Side
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.names import Names, word_weight, words
 from dovetail.lake.table_names import stem_of
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.surroundings import Surroundings
 from dovetail.tables.input_table import InputTable
 
@@ -69,7 +69,7 @@ class Describer:
         )  # fmt: skip
         of_any_join = any_join.features(here, there, common)
         name_rarity = around.name_rarity[pairs.mine]
-        is_key = lake.is_key[pairs.theirs]
+        is_key = lake.keys[pairs.theirs]
         contained = pairs.keys / np.maximum(here.distinct, 1)
         columns = {
             "rare_values": pairs.rarity,
@@ -98,12 +98,12 @@ class Describer:
         lake, table = self._lake, self._table
         theirs, place = np.unique(pairs.theirs, return_inverse=True)
         tables, table_place = np.unique(lake.table_of[theirs], return_inverse=True)
-        encoded = pa.concat_arrays([pa.array(table.names, pa.string()), lake.names(theirs)]).dictionary_encode()
+        encoded = pa.concat_arrays([pa.array(table.names, pa.string()), lake.names_of(theirs)]).dictionary_encode()
         files = [table.name, *lake.table_names.take(pa.array(tables)).to_pylist()]
         mine = len(table.names)
         table_of = np.concatenate([np.zeros(mine, np.int64), 1 + table_place])
         names = Names(encoded.dictionary, encoded.indices.to_numpy(), files, table_of)
-        names.set_keys(np.flatnonzero(np.concatenate([self.side.is_leading, lake.is_leading[theirs]])))
+        names.set_keys(np.flatnonzero(np.concatenate([self.side.is_leading, lake.leading[theirs]])))
         called, _ = names.compare(pairs.mine, mine + place)
         same = self._around.same_name[pairs.theirs]
         folded = np.array([name.casefold() for name in table.names], object)

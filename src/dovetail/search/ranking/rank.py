@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from dovetail._cancel import check_cancelled
 from dovetail._model import Model
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.engine import Match
@@ -28,7 +29,6 @@ from dovetail.search.overlap.evidence import Evidence
 from dovetail.search.ranking.composite import CompositeKeys
 from dovetail.search.ranking.copies import Shortlist, without_copies
 from dovetail.search.ranking.features import FEATURES, Describer, Pairs
-from dovetail.search.ranking.lake import LakeColumns
 from dovetail.search.ranking.surroundings import Surroundings
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
@@ -121,7 +121,7 @@ class Ranker:
         else:
             self._are_given = True
             for place, matches in asked.items():
-                found = [(self.lake.number(match), match.overlap) for match in matches]
+                found = [(self.lake.number(match.segment, match.column), match.overlap) for match in matches]
                 numbers = np.array(found, np.int64).reshape(-1, 2)
                 self._candidates[place] = numbers[:, 0], numbers[:, 1]
 
@@ -176,8 +176,8 @@ class Ranker:
             tables = lake.table_of[columns]
             promise = (
                 overlaps / overlaps[0]
-                + lake.is_key[columns]
-                + lake.is_leading[columns]
+                + lake.keys[columns]
+                + lake.leading[columns]
                 + 2 * around.near[tables]
                 + around.called_alike[tables]
                 + np.minimum(around.shared_names[tables], 1)

@@ -9,11 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail._types import Array
+from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.names import word_weight, words
 from dovetail.lake.layout import is_made_up
 from dovetail.lake.table_names import stem_of
-from dovetail.search.ranking.lake import LakeColumns, rarity_of_share
 from dovetail.tables.input_table import InputTable
+
+
+def rarity_of_share(count: Array, number: int) -> Array:
+    """From 0 for what all have to 1 for what only one has."""
+    found: Array = np.log(max(number, 2) / np.maximum(count, 1)) / np.log(max(number, 2))
+    return found
 
 
 class Surroundings:
