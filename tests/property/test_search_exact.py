@@ -62,7 +62,10 @@ def test_equals_brute_force(tmp_path_factory, tables, query, k, share, megabyte)
         return
     assert tokens == {normalise_value(value, column.type) for value in query} - {None}
     truth = brute_force(lake, tokens)
-    assert answers(lake.search(query, on="values", k=k, copies=True)) == truth[:k]
+    every = lake.search(query, on="values", k=1_000, copies=True)
+    assert answers(every) == truth
+    best = lake.search(query, on="values", k=k, copies=True)
+    assert [(hit.table, hit.columns) for hit in best] == [(hit.table, hit.columns) for hit in every[:k]]
     contained = [hit for hit in truth if Fraction(hit[2], len(tokens)) >= Fraction(share)]
     assert answers(lake.search(query, on="values", threshold=share)) == contained
     folded = lake.search(query, on="values", threshold=share, copies=False)

@@ -64,8 +64,9 @@ def index(
     from dovetail.pipeline.run import Request, index_lake
     from dovetail.settings import Settings
 
-    if to is None:
-        raise InputError("`to` is missing: the folder or the address of the index.")
+    if not isinstance(to, str | Path):
+        found = "missing" if to is None else f"of type {type(to).__name__}"
+        raise InputError(f"`to` is {found}: it must be the folder or the address of the index.")
     sources = _sources(lake, dataframes, tables)
     limit = None if memory is None else parse_size(memory)
     chosen, session = within_memory(limit, Settings.of(settings or {}), SparkRequest(spark, master, conf or {}))
@@ -95,11 +96,15 @@ def _sources(
         _check_dataframes(dataframes)
     if lake is None:
         return (CATALOG if dataframes is None else DATAFRAMES,)
-    if isinstance(lake, str | Path):
-        return (str(lake),)
-    if not lake:
+    places = [lake] if isinstance(lake, str | Path) else list(lake) if isinstance(lake, list | tuple) else [None]
+    if not all(isinstance(place, str | Path) for place in places):
+        raise InputError(
+            f"`lake` is a {type(lake).__name__}; it must be a folder, an address, or a list of these. To index a table "
+            "that is in memory, write it to a file of a folder."
+        )
+    if not places:
         raise InputError("`lake` is an empty list: name at least one place.")
-    return tuple(map(str, lake))
+    return tuple(map(str, places))
 
 
 def _check_dataframes(dataframes: object) -> None:

@@ -106,7 +106,8 @@ def join_on_spark(
     Each is a file, an address in an object store, a DataFrame, or the name of a table of Spark's catalog. The options
     are those of `dovetail.join`, and so are the rows and their order: `by` is any method, or a `Transformation`;
     without it, rows with equal values in the columns `on` join. Columns and programs that are not named are chosen by
-    the first 100,000 rows of each input. All columns are text. A DataFrame has no order of its own; its rows are taken
+    the first 100,000 rows of each input. Columns keep the types of Parquet files, tables and DataFrames; those of text
+    files are text. A DataFrame has no order of its own; its rows are taken
     as it gives them. The distinct values of the columns that are compared must fit in the driver's memory, except for
     equal values and transformations.
     """

@@ -161,7 +161,9 @@ def _print_joined(joined: JoinResult, asked: JoinOptions) -> None:
         echo("\n".join(report_lines(joined, asked.explain, sql)))
         if output and joined.is_made:
             echo(f"Written: {output}")
-        elif not (asked.pairs or asked.mapping or asked.explain) and joined.rows:
+        elif output:
+            echo(f"Not written: {output}")
+        elif joined.is_made and not (asked.pairs or asked.mapping or asked.explain) and joined.rows:
             print_table(*joined.shown())
 
 

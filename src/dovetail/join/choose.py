@@ -18,7 +18,7 @@ from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
 from dovetail.join.judge import LIKELY
-from dovetail.join.keys import number_of_pairs
+from dovetail.join.keys import repeats_rows
 from dovetail.join.methods import JoinMethods, columns_of
 from dovetail.join.parts import likely_by_parts, several_values
 from dovetail.join.request import JoinRequest
@@ -150,7 +150,7 @@ class _Join(JoinMethods):
         return self.judged_parts(*found)
 
     def _likely_through(self) -> JoinResult | None:
-        """The join of texts through tables of the lake, if one is likely and does not multiply rows.
+        """The join of texts through tables of the lake, if one is likely and repeats no row of the left table.
 
         It is the last resort, where the two tables alone have no likely join: so an index never changes a join.
         """
@@ -161,7 +161,7 @@ class _Join(JoinMethods):
             return None
         pair, keys, mapping = found
         likely = how_likely(mapping)
-        if likely < LIKELY_THROUGH or self._is_too_large(number_of_pairs(keys)):
+        if likely < LIKELY_THROUGH or repeats_rows(keys):
             return None
         result = self.execute(keys, "through", columns_of([pair]))
         why = f"{carried_by(mapping)} Likely right: {likely:.0%}."
@@ -183,10 +183,7 @@ class _Join(JoinMethods):
 
     def _grows_too_much(self, judged: Judged) -> bool:
         """Whether it would be refused for giving too many rows for each row of the larger table."""
-        return self._is_too_large(judged.candidate.joined)
-
-    def _is_too_large(self, pairs: int) -> bool:
-        return pairs > self.request.max_growth * max(self.left.rows, self.right.rows)
+        return judged.candidate.joined > self.request.max_growth * max(self.left.rows, self.right.rows)
 
     def _predicate(self, found: Predicates, best: NamedPredicate) -> JoinResult:
         pairs = [(pair.left, pair.right) for pair in best.pairs]

@@ -225,10 +225,10 @@ def with_similar(
     return before.with_source(codes, origin, *scores)
 
 
-def number_of_pairs(keys: JoinKeys) -> int:
-    """How many pairs of rows have the same key."""
-    mine, theirs = (np.bincount(codes[codes >= 0], minlength=keys.size) for codes in (keys.left, keys.right))
-    return int(mine @ theirs)
+def repeats_rows(keys: JoinKeys) -> bool:
+    """Whether a row of the left table has several partners."""
+    partners = np.bincount(keys.right[keys.right >= 0], minlength=keys.size)
+    return bool((partners[keys.left[keys.left >= 0]] > 1).any())
 
 
 def joined_rows(keys: JoinKeys) -> tuple[Array, Array]:

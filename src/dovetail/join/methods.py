@@ -109,6 +109,8 @@ class JoinMethods:
 
     def parts(self, on: list[Pair] | None) -> JoinResult:
         """By parts of cells that hold several values."""
+        if on is not None and len(on) > 1:
+            raise InputError("`by='parts'` joins on one pair of columns; `on` names several.")
         if on is not None:
             return self._named_parts(on) or self.nothing("parts", "Cells of neither column hold several values.")
         found = likely_by_parts(self.left, self.right, self.deadline, self.decisions)
@@ -118,7 +120,7 @@ class JoinMethods:
 
     def _named_parts(self, on: list[Pair]) -> JoinResult | None:
         """By the parts of a pair of columns that was named, if the cells of one hold several values."""
-        join = parts_of(self.left, self.right, on[0]) if len(on) == 1 else None
+        join = parts_of(self.left, self.right, on[0])
         return None if join is None else replace(self._by_parts(join, on), why=f"{join.why} The columns were given.")
 
     def judged_parts(self, join: PartsJoin, judged: Judged) -> JoinResult:

@@ -33,6 +33,8 @@ from dovetail.transform.transformation import Transformation
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
+"""Types of Spark, each of which holds those before it (a float no large whole numbers)."""
 _KINDS = {
     "inner": "inner", "left": "left", "right": "right", "outer": "full", "semi": "left_semi", "anti": "left_anti",
 }  # fmt: skip
@@ -241,7 +243,7 @@ class _Join:
             for name in once:
                 inside, theirs = (f"{side.prefix}_c{side.place(name)}" for side in self.sides)
                 filled = f.when(f.col("l_row").isNull(), f.col(theirs)).otherwise(f.col(inside))
-                columns[inside] = filled.cast(kinds[inside] if kinds[inside] == kinds[theirs] else "string")
+                columns[inside] = filled.cast(_wider(kinds[inside], kinds[theirs]))
         return joined.orderBy(*order).select(
             *(columns[inside].alias(name) for inside, name in self._output_names(once))
         )
@@ -276,6 +278,15 @@ class _Join:
                     f"The joined table has two columns {twice[0]!r} that differ in case alone; "
                     "set spark.sql.caseSensitive to true in this Spark session."
                 )
+
+
+def _wider(one: str, other: str) -> str:
+    """The type of Spark that holds both: of two numbers the wider one, else text."""
+    if one == other:
+        return one
+    if not {one, other} <= set(_NUMBERS):
+        return "string"
+    return "double" if "float" in (one, other) else max(one, other, key=_NUMBERS.index)
 
 
 def _by_program(way: Transformation, why: str) -> _Method:

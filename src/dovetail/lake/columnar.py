@@ -14,7 +14,7 @@ from dovetail.lake.formats import refuse_empty, refuse_other_content
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.object_path import ObjectPath, TablePath
 from dovetail.lake.streams import ARROW_CONTENT, broken, open_bytes
-from dovetail.lake.strings import bounded, flat_names, string_batch
+from dovetail.lake.strings import bounded, flat_names, flattened, string_batch
 
 COLUMNAR = {"parquet": "Parquet file", "arrow": "Arrow file", "orc": "ORC file"}
 """By format, what a file of it is called."""
@@ -172,12 +172,14 @@ BATCHES = {"parquet": parquet_batches, "arrow": arrow_batches, "orc": orc_batche
 
 
 def stored_rows(path: TablePath, layout: Layout) -> Any | None:
-    """The rows of a columnar file with their types; None for other files, and where columns have columns inside."""
+    """The rows of a columnar file with their types, a column for each field of a struct; None for other files."""
     types = stored_schema(path, layout)
     if types is None:
         return None
     with opened(path, layout.format) as (reader, schema):
-        return pa.Table.from_batches(BATCHES[layout.format](reader, Part()), schema).cast(types)
+        rows = pa.Table.from_batches(BATCHES[layout.format](reader, Part()), schema)
+    flat = [column for field, whole in zip(schema, rows.columns, strict=True) for column in _flat(field.name, whole)]
+    return pa.Table.from_arrays([column for _, column in flat], types.names).cast(types)
 
 
 def stored_schema(path: TablePath, layout: Layout) -> Any | None:
@@ -185,9 +187,18 @@ def stored_schema(path: TablePath, layout: Layout) -> Any | None:
     if layout.format not in BATCHES:
         return None
     with opened(path, layout.format) as (_, schema):
-        if tuple(schema.names) != tuple(layout.columns):
+        empty = schema.empty_table()
+        flat = [column for field in schema for column in _flat(field.name, empty[field.name])]
+        if [name for name, _ in flat] != list(layout.columns):
             return None
-        return pa.schema([field.with_type(_plain_type(field.type)) for field in schema])
+        return pa.schema([(name, _plain_type(column.type)) for name, column in flat])
+
+
+def _flat(name: str, column: Any) -> Iterator[tuple[str, Any]]:
+    chunks = column.chunks or [pa.array([], column.type)]
+    parts = zip(*(flattened(name, chunk) for chunk in chunks), strict=True)
+    for same in parts:
+        yield same[0][0], pa.chunked_array([array for _, array in same])
 
 
 def _plain_type(kind: Any) -> Any:

@@ -23,7 +23,7 @@ def column_pairs(on: Names, mine: Sequence[str], theirs: Sequence[str]) -> list[
         return _joined_parts(parts, lambda text: _known_pair(text, mine, theirs)) or [_as_pair(part) for part in parts]
     if isinstance(on, tuple) and len(on) == 2 and all(isinstance(name, str) for name in on):
         return [(str(on[0]), str(on[1]))]
-    return [_one_pair(one, mine, theirs) if isinstance(one, str) else (one[0], one[1]) for one in on]
+    return [_one_pair(one, mine, theirs) if isinstance(one, str) else _given_pair(one) for one in on]
 
 
 def paired(
@@ -80,6 +80,12 @@ def column_list(on: str | Sequence[str], known: Sequence[str]) -> tuple[str, ...
 def _as_pair(written: str) -> Pair:
     first, equals, second = (part.strip() for part in written.partition("="))
     return first, second if equals else first
+
+
+def _given_pair(given: Pair) -> Pair:
+    if isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(name, str) for name in given):
+        return given[0], given[1]
+    raise InputError(f"`on` holds {given!r}; it takes names of columns, and pairs of a name of each table.")
 
 
 def _one_pair(written: str, mine: Sequence[str], theirs: Sequence[str]) -> Pair:

@@ -92,10 +92,13 @@ def like(data: Any, rows: pa.Array, others: pa.Table, keys: pa.Table | None = No
 
 
 def _filled(mine: pa.ChunkedArray, rows: pa.Array, theirs: pa.ChunkedArray) -> pa.ChunkedArray:
-    """My values, and theirs where a row is none of mine; as text where their types differ."""
-    if mine.type != theirs.type:
-        mine, theirs = mine.cast(pa.string()), theirs.cast(pa.string())
-    return pc.if_else(pc.is_null(rows), theirs, mine)
+    """My values, and theirs where a row is none of mine; as text where no type holds both."""
+    try:
+        kinds = [pa.schema([("", column.type)]) for column in (mine, theirs)]
+        kind = pa.unify_schemas(kinds, promote_options="permissive").field(0).type
+    except pa.ArrowTypeError:
+        kind = pa.string()
+    return pc.if_else(pc.is_null(rows), theirs.cast(kind), mine.cast(kind))
 
 
 def of_kind(data: Any, table: pa.Table) -> Any:

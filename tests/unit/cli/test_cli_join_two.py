@@ -58,7 +58,7 @@ def test_a_join_that_is_not_made_writes_nothing_and_says_why(files, tmp_path, ho
     assert said.code == 1 and said.json["output"] is None
     assert said.err.startswith("Nothing joins. No columns have a value in common")
     assert not written.exists()
-    assert "Written" not in dovetail("join", *files, "--by", "equal", "--how", how, "-o", written).out
+    assert f"Not written: {written}" in dovetail("join", *files, "--by", "equal", "--how", how, "-o", written).out
     assert not written.exists()
 
 

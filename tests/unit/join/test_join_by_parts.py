@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dovetail
+from dovetail.errors import InputError
 from dovetail.normalise.parts import LIST, find_separator, split_cells
 
 GENRES = ("drama", "comedy", "crime", "horror", "science fiction", "western", "musical")
@@ -102,6 +103,11 @@ def test_columns_of_lists_in_parquet_join_by_parts(tmp_path) -> None:
     found = dovetail.join(tmp_path / "films.parquet", pd.DataFrame(SHELVES))
     assert (found.by, found.rows) == ("parts", 12)
     assert "as JSON lists" in found.why
+
+
+def test_several_pairs_are_refused() -> None:
+    with pytest.raises(InputError, match="joins on one pair of columns; `on` names several"):
+        dovetail.join(FILMS, SHELVES, on=["genres=genre", "title=shelf"], by="parts")
 
 
 words = st.sampled_from(["ab", "Cd", "EF g", "hij", "k", "lmn o"])

@@ -37,6 +37,25 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.mark.parametrize("name", ["nested.parquet", "nested.arrow"])
+def test_a_struct_leaves_the_other_columns_their_types(files, name):
+    struct = pa.array([{"x": 1, "deep": {"y": 0.5}}, None, {"x": 3, "deep": None}])
+    nested = STORED.append_column("place", struct)
+    pq.write_table(nested, files / "nested.parquet", row_group_size=2)
+    pyarrow.feather.write_feather(nested, files / "nested.arrow")
+    joined = dovetail.join(files / name, files / "text.csv", on="id", how="left").frame
+    assert joined.select(PLAIN.column_names).equals(PLAIN)
+    assert joined["place.x"].to_pylist() == [1, None, 3] and joined["place.deep.y"].to_pylist() == [0.5, None, None]
+
+
+@pytest.mark.parametrize("one, other, both", [("int32", "int64", "int64"), ("int64", "float64", "float64")])
+def test_keys_of_two_widths_take_the_wider(one, other, both):
+    mine, theirs = ({"id": pa.array(values, kind)} for values, kind in (([1, 2], one), ([2, 3], other)))
+    joined = dovetail.join(pa.table(mine), pa.table(theirs), on="id", how="outer").frame
+    assert joined.schema.field("id").type == pa.type_for_alias(both)
+    assert joined["id"].to_pylist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("name", ["stored.parquet", "stored.arrow"])
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_files_keep_their_types(files, name, suffix):

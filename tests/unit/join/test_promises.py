@@ -277,3 +277,9 @@ def test_tables_of_a_lake_can_be_looked_at(place):
     assert hotels.head(2)["host"].tolist() == ["Tom", "Jerry"]
     assert hotels.to_pandas().shape == (3, 2)
     assert hotels.to_arrow().column_names == ["address", "host"]
+
+
+@pytest.mark.parametrize("on", [[1], [("a", "b", "c")], ["a", None]], ids=str)
+def test_what_names_no_columns_is_refused(on):
+    with pytest.raises(InputError, match="it takes names of columns, and pairs"):
+        dovetail.join({"a": [1]}, {"a": [1], "b": [2]}, on=on)

@@ -48,6 +48,17 @@ def test_folded_near_copies_are_named(lake, on):
     assert sorted(table for hit in hits for table in (hit.table, *hit.copies)) == sorted(ALL)
 
 
+def test_ties_at_the_limit_are_cut_after_they_are_ordered(tmp_path):
+    """Tables called first by the alphabet repeat each name ten times; the last two have each once."""
+    for table in [f"a{number:02}" for number in range(12)] + ["z_one", "z_two"]:
+        rows = [f"{name},{place}" for place, name in enumerate(NAMES * (1 if table > "z" else 10))]
+        (tmp_path / f"{table}.csv").write_text("\n".join([f"who_{table},n", *rows]) + "\n")
+    with without_spark():
+        index(tmp_path, tmp_path / "idx", tables=("*.csv",))
+    hits = dovetail.Lake(tmp_path / "idx").search(NAMES, k=3, copies=True)
+    assert [hit.table for hit in hits] == ["z_one.csv", "z_two.csv", "a00.csv"]
+
+
 @pytest.mark.parametrize("on", [None, "name"])
 def test_a_limit_says_how_many_it_leaves_out(lake, on):
     hits = lake.search(QUERY, on, k=7, threshold=0.1)

@@ -61,6 +61,12 @@ class Evidence:
         rows = int(mine.sum()), int(theirs.sum()), int(mine @ theirs)
         return common, *rows, float(self.weights[shared].mean())
 
+    def order(self, match: Match) -> tuple[float, int, str]:
+        """Of matches with the same overlap, as their hits are ordered: see `Hit.order`."""
+        segment, table = match.segment, int(match.segment.table_of[match.column])
+        _, matched, _, joined, _ = self.counts(segment, match.column)
+        return joined / max(1, matched), -len(segment.catalog.column_range(table)), segment.names[table]
+
     def hit(self, match: Match, rank: int, score: float) -> Hit:
         segment, query, found = match.segment, self._column, self._compare(match)
         record, mine, theirs = found.record, query.counts[found.shared], found.theirs

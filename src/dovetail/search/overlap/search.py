@@ -28,6 +28,7 @@ from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
 from dovetail.ways import ChosenWay
 
+_MOST_TIES = 1_000  # matches with the overlap of the last one that are compared; arbitrary, a tenth of a second
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
 
@@ -200,6 +201,17 @@ class _ColumnSearch:
                 best[match.table] = self.evidence(column).hit(match, 0, -share)
         return list(best.values())
 
+    def _top(self, column: InputColumn, most: int) -> list[Match]:
+        least, fast = self.request.min_overlap, self.request.fast
+        return engine.top(self.segments, column.tokens, most, least, self.query.allowed, fast, self.way)
+
+    def _ties_ordered(self, column: InputColumn, found: list[Match], overlap: int) -> list[Match]:
+        """Matches by overlap; those with the overlap at the limit as hits are ordered, so that the best are kept."""
+        before = [match for match in found if match.overlap > overlap]
+        ties = [match for match in found if match.overlap == overlap]
+        evidence = self.evidence(column)
+        return before + sorted(ties, key=evidence.order)
+
     def _ask(self, column: InputColumn, most: int | None) -> list[Match]:
         """So many columns that share most values; with a threshold, all that reach it."""
         least, fast, share = self.request.min_overlap, self.request.fast, self.request.share
@@ -208,5 +220,7 @@ class _ColumnSearch:
         else:
             assert most is not None  # only a threshold asks for all
             more = most + self.query.decided.rejections
-            found = engine.top(self.segments, column.tokens, more, least, self.query.allowed, fast, self.way)
+            found = self._top(column, more + 1)
+            if len(found) > more and found[-1].overlap == found[-2].overlap and not fast:
+                found = self._ties_ordered(column, self._top(column, more + _MOST_TIES), found[-1].overlap)
         return [match for match in found if not self.query.decided.rejects_match((column.name,), match)][:most]
