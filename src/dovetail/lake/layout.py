@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from dovetail.lake.data_file import DataFile
 from dovetail.lake.declared import NO_KEYS, DeclaredKeys
+from dovetail.lake.object_path import TablePath, path_of
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,30 @@ class Layout:
         excluded = tuple((place, pattern) for place, pattern in data.get("excluded", ()))
         read = {"columns": tuple(data["columns"]), "excluded": excluded, "hashed": tuple(data.get("hashed", ()))}
         return cls(**{**data, **read, "declared": declared})
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a table, with the values of the columns that its folders tell."""
+
+    path: str
+    bytes: int
+    mark: str
+    """Changes whenever the file does."""
+    partition: tuple[tuple[str, str | None], ...] = ()
+    is_final: bool = False
+    """Whether its writer never changes it: it may only vanish."""
+
+    @property
+    def table_path(self) -> TablePath:
+        return path_of(self.path)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> DataFile:
+        return cls(**{**values, "partition": tuple((name, value) for name, value in values["partition"])})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dovetail._storage.sealed import seal, unseal
 from dovetail._storage.store import Store
 from dovetail.errors import IndexDamaged, InputError, SourceUnreachable
 from dovetail.lake.listing import Root, TableFile, is_spark
-from dovetail.lake.member_lists import VERSION, MemberLists
+from dovetail.lake.members import VERSION, MemberLists
 from dovetail.lake.schemes import source_class
 from dovetail.lake.source import list_lake
 
