@@ -42,6 +42,9 @@ _DAMAGE = (
 )  # fmt: skip
 """What the decoder raises about bytes that are none of its schema's."""
 _DECIMAL, _WIDEST_DECIMAL = "decimal", 76  # digits of Arrow's
+_DEFLATE_RATIO = 1032  # the highest that its format allows
+_SYNC = 16  # bytes of the marker between blocks; whatever is read at once and is longer is a block
+_MORE = LARGEST_RECORD + 1
 
 
 class _Field(NamedTuple):
@@ -167,11 +170,6 @@ def _records(blocks: Any) -> Iterator[Any]:
     with broken("Avro file", *_DAMAGE):
         for block in blocks:
             yield from block
-
-
-_DEFLATE_RATIO = 1032  # the highest that its format allows
-_SYNC = 16  # bytes of the marker between blocks; whatever is read at once and is longer is a block
-_MORE = LARGEST_RECORD + 1
 
 
 def _snappy(data: bytes) -> int:

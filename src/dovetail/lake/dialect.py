@@ -25,6 +25,35 @@ from dovetail.lake.header import shape_of
 csv.field_size_limit(sys.maxsize)  # the module's own limit of 128 KB would refuse tables with long cells
 
 NumberedRow = tuple[int, int, list[str]]
+WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|", "none": ""}
+YES_NO = {"yes": True, "true": True, "no": False, "false": False}
+PRIOR = {
+    ",": 1.0,
+    "\t": 1.0,
+    ";": 0.97,
+    "|": 0.97,
+    "#": 0.9,
+    "^": 0.8,
+    "~": 0.8,
+    "\x01": 1.0,
+    "\x1f": 1.0,
+    ":": 0.5,
+    " ": 0.5,
+}
+"""How likely a character delimits at all, before the sample speaks."""
+WITHIN_VALUES = " :"
+"""Characters that values hold, too (`Maker A`, `12:30`): they delimit only if the first row has them."""
+BY_SUFFIX = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
+NAMED_BONUS = 1.3
+STRONG = re.compile(r"[;|\t]")
+NEVER = "\x1f"
+SAMPLE_LINES = 100
+SAMPLE_CHARACTERS = 1 << 14
+CELLS_LOOKED_AT = 150
+SEALED = 0.7
+"""The least evenness where quotes stand on both sides of the delimiter in row after row: ragged, but no doubt."""
+ENOUGH = 0.2
+"""A score below this is no table of several columns."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +110,6 @@ class Dialect:
         if cells and cells[-1].endswith(("\n", "\r")):
             cells = line.rstrip("\r\n").split(self.delimiter)
         return cells
-
-
-WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|", "none": ""}
-YES_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 
 @dataclass(frozen=True)
@@ -148,35 +173,6 @@ PARSERS: dict[str, Callable[[str, str], str | bool | int]] = {
     "header": yes_or_no,
     "skip_lines": line_count,
 }
-
-
-PRIOR = {
-    ",": 1.0,
-    "\t": 1.0,
-    ";": 0.97,
-    "|": 0.97,
-    "#": 0.9,
-    "^": 0.8,
-    "~": 0.8,
-    "\x01": 1.0,
-    "\x1f": 1.0,
-    ":": 0.5,
-    " ": 0.5,
-}
-"""How likely a character delimits at all, before the sample speaks."""
-WITHIN_VALUES = " :"
-"""Characters that values hold, too (`Maker A`, `12:30`): they delimit only if the first row has them."""
-BY_SUFFIX = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
-NAMED_BONUS = 1.3
-STRONG = re.compile(r"[;|\t]")
-NEVER = "\x1f"
-SAMPLE_LINES = 100
-SAMPLE_CHARACTERS = 1 << 14
-CELLS_LOOKED_AT = 150
-SEALED = 0.7
-"""The least evenness where quotes stand on both sides of the delimiter in row after row: ragged, but no doubt."""
-ENOUGH = 0.2
-"""A score below this is no table of several columns."""
 
 
 def sample_of(text: str) -> list[str]:

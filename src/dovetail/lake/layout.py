@@ -10,6 +10,8 @@ from typing import Any
 from dovetail.lake.declared import NO_KEYS, DeclaredKeys
 from dovetail.lake.object_path import TablePath, path_of
 
+_MADE_UP = re.compile(r"column_\d+(_\d+)?")
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -135,9 +137,6 @@ class RowCounter:
     @property
     def ragged(self) -> int:
         return self.short + self.long
-
-
-_MADE_UP = re.compile(r"column_\d+(_\d+)?")
 
 
 def is_made_up(name: str) -> bool:

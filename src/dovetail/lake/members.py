@@ -24,6 +24,10 @@ from dovetail.lake.streams import reasons
 _LISTINGS = 8  # containers that are looked into at the same time. Arbitrary: most of the time is waiting for a disk
 
 _NAMED = 8  # tables, where there are too many
+LISTS_VERSION = 1
+"""Of what is remembered. To be raised when a kind of container finds other tables than before in the same file."""
+Contents = list[Member] | str
+"""The tables of a container, or why it cannot be read."""
 
 
 class OpenedContainers:
@@ -128,12 +132,6 @@ def _container(file: TableFile) -> TableFile:
     """The file that holds a table: the table itself where it is no member."""
     address = parse_member(file.path)
     return file if address is None else replace(file, path=address.path)
-
-
-VERSION = 1
-"""Of what is remembered. To be raised when a kind of container finds other tables than before in the same file."""
-Contents = list[Member] | str
-"""The tables of a container, or why it cannot be read."""
 
 
 class MemberLists:

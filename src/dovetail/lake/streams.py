@@ -34,6 +34,19 @@ ARROW_CONTENT = (
     pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.lib.ArrowCapacityError, pa.lib.ArrowSerializationError,
 )  # fmt: skip
 """What Arrow raises about the bytes that it is given."""
+# Arrow's decompressor, unlike zstandard's stream reader, tells a stream that is cut off from one that ends.
+_DECOMPRESSORS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "gz": ("gzip", lambda file: gzip.GzipFile(fileobj=file)),
+    "zst": ("zstd", lambda file: pa.CompressedInputStream(file, "zstd")),
+    "bz2": ("bzip2", bz2.BZ2File),
+    "xz": ("xz", lzma.LZMAFile),
+}
+LARGEST_RATIO = 250
+"""Of unpacked to packed bytes. Of 373 tables of 0.1 to 3 MB of Open Data, half packed to a quarter of their bytes or
+less, one in a hundred to a 28th, and the best, of nearly equal lines, to a 125th; this is twice as much. A stream of
+one byte reaches 1,030 with deflate and more with others."""
+ALWAYS_UNPACKED = 1 << 30
+"""Bytes that are unpacked whatever the ratio: reading a gigabyte takes seconds, and harms nobody."""
 
 
 @contextmanager
@@ -86,15 +99,6 @@ def open_bytes(path: TablePath, compression: str) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, Unpacked(opened(file), path.stat().st_size))
 
 
-# Arrow's decompressor, unlike zstandard's stream reader, tells a stream that is cut off from one that ends.
-_DECOMPRESSORS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "gz": ("gzip", lambda file: gzip.GzipFile(fileobj=file)),
-    "zst": ("zstd", lambda file: pa.CompressedInputStream(file, "zstd")),
-    "bz2": ("bzip2", bz2.BZ2File),
-    "xz": ("xz", lzma.LZMAFile),
-}
-
-
 def compression_of(path: TablePath, known: Container[str] = _TABLE_COMPRESSIONS) -> str:
     """The compression that the first bytes show: a `.csv` that is a gzip stream inside is not rare."""
     with open_bytes(path, "") as file:
@@ -110,14 +114,6 @@ def read_fully(file: BinaryIO, size: int) -> bytes:
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)
-
-
-LARGEST_RATIO = 250
-"""Of unpacked to packed bytes. Of 373 tables of 0.1 to 3 MB of Open Data, half packed to a quarter of their bytes or
-less, one in a hundred to a 28th, and the best, of nearly equal lines, to a 125th; this is twice as much. A stream of
-one byte reaches 1,030 with deflate and more with others."""
-ALWAYS_UNPACKED = 1 << 30
-"""Bytes that are unpacked whatever the ratio: reading a gigabyte takes seconds, and harms nobody."""
 
 
 def refuse_bomb(unpacked: int, packed: int) -> None:

@@ -33,6 +33,7 @@ _PARTITION = re.compile(r"([^=/]+)=(.*)")
 _PART_FILE = re.compile(r"part-([mr]-)?\d{5}([-.].*)?")
 _SUCCESS, _METADATA = "_SUCCESS", ".metadata.json"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+FORMAT = "folder"
 
 
 def is_folder_table(path: str) -> bool:
@@ -151,9 +152,6 @@ def partition_of(name: str) -> tuple[tuple[str, str | None], ...]:
     """The columns that the names of the folders of a file tell: `year=2024`."""
     found = [match.groups() for part in name.split("/")[:-1] if (match := _PARTITION.fullmatch(part))]
     return tuple((unquote(name), None if value == _NO_VALUE else unquote(value)) for name, value in found)
-
-
-FORMAT = "folder"
 
 
 @dataclass(frozen=True)

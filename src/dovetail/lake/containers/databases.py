@@ -32,6 +32,20 @@ _STEPS, _STEPS_PER_BYTE = 1 << 34, 1 << 10
 count forever."""
 _STEPS_AT_ONCE = 1 << 20
 _HEADER_BYTES, _LARGEST_PAGE = 100, 1 << 16  # of SQLite, which writes a page of this size as 1
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+_COLUMNS = "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid"
+_UNIQUE = 'SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial'
+_INDEXED = "SELECT name FROM pragma_index_info(?) ORDER BY seqno"
+_FOREIGN = 'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq'
+_DUCKDB_COLUMNS = """
+    SELECT schema_name, table_name, list(column_name ORDER BY column_index) FROM duckdb_columns()
+    WHERE database_name = current_database() GROUP BY ALL
+"""
+_DUCKDB_CONSTRAINTS = """
+    SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
+    FROM duckdb_constraints()
+    WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+"""
 
 
 class SqliteFile:
@@ -183,22 +197,6 @@ def _opened_duckdb(path: Path) -> Iterator[DuckDBPyConnection]:
             raise
         with closing(connection):
             yield connection
-
-
-_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
-_COLUMNS = "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid"
-_UNIQUE = 'SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial'
-_INDEXED = "SELECT name FROM pragma_index_info(?) ORDER BY seqno"
-_FOREIGN = 'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq'
-_DUCKDB_COLUMNS = """
-    SELECT schema_name, table_name, list(column_name ORDER BY column_index) FROM duckdb_columns()
-    WHERE database_name = current_database() GROUP BY ALL
-"""
-_DUCKDB_CONSTRAINTS = """
-    SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
-    FROM duckdb_constraints()
-    WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
-"""
 
 
 def quoted(name: str) -> str:

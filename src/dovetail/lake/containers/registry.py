@@ -15,6 +15,26 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import pyarrow as pa
 
+SEPARATOR = "::"
+
+_SUFFIXES = {
+    "archives.ZipArchive": (".zip",),
+    "archives.TarArchive": (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz"),
+    "spreadsheets.Workbook": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    "databases.SqliteFile": (".sqlite", ".sqlite3", ".db"),
+    "databases.DuckdbFile": (".duckdb",),
+    "nested_json.JsonDocument": (".json",),
+    "html_tables.HtmlPage": (".html", ".htm"),
+}
+"""By kind: the module and the class, which is imported when the first file of its kind comes."""
+_KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
+CONTAINER_SUFFIXES = tuple(_KINDS)
+PAGE_SUFFIXES = (*_SUFFIXES["spreadsheets.Workbook"], *_SUFFIXES["html_tables.HtmlPage"])
+"""Containers whose tables often have no name of their own."""
+
+_LOGS = {".sqlite": "-wal", ".sqlite3": "-wal", ".db": "-wal", ".duckdb": ".wal"}
+"""What is added to the name of a database for the file with what was written but is not in the database's file yet."""
+
 
 @dataclass(frozen=True)
 class Member:
@@ -58,27 +78,6 @@ def write_arrow(schema: pa.Schema, batches: Iterator[pa.RecordBatch], path: Path
         for batch in batches:
             writer.write_batch(batch)
     return path
-
-
-SEPARATOR = "::"
-
-_SUFFIXES = {
-    "archives.ZipArchive": (".zip",),
-    "archives.TarArchive": (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz"),
-    "spreadsheets.Workbook": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
-    "databases.SqliteFile": (".sqlite", ".sqlite3", ".db"),
-    "databases.DuckdbFile": (".duckdb",),
-    "nested_json.JsonDocument": (".json",),
-    "html_tables.HtmlPage": (".html", ".htm"),
-}
-"""By kind: the module and the class, which is imported when the first file of its kind comes."""
-_KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
-CONTAINER_SUFFIXES = tuple(_KINDS)
-PAGE_SUFFIXES = (*_SUFFIXES["spreadsheets.Workbook"], *_SUFFIXES["html_tables.HtmlPage"])
-"""Containers whose tables often have no name of their own."""
-
-_LOGS = {".sqlite": "-wal", ".sqlite3": "-wal", ".db": "-wal", ".duckdb": ".wal"}
-"""What is added to the name of a database for the file with what was written but is not in the database's file yet."""
 
 
 class MemberAddress(NamedTuple):

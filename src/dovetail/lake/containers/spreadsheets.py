@@ -31,6 +31,7 @@ far corner of an empty sheet would make 17 billion of them."""
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _CHUNK, _OVERLAP = 1 << 24, 64
 _WHOLE = 1e15  # floats up to it hold every whole number
+Cells = list[list[str]]
 
 
 class Workbook:
@@ -128,9 +129,6 @@ def _column(letters: bytes) -> int:
 
 def _too_large() -> UnreadableTable:
     return UnreadableTable(f"spreadsheet of more than {LARGEST_WORKBOOK >> 20} MB, unpacked")
-
-
-Cells = list[list[str]]
 
 
 class Box(NamedTuple):
