@@ -7,7 +7,7 @@ as well as from the rows themselves, so that two tables and a whole lake are.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,13 @@ TEXT, INTEGER, REAL, DATE, BOOLEAN = range(len(KINDS))
 _LETTERS = 26.0
 _LEAST_CHANCE = 2.0**-16  # of a text of some length: beyond that it makes no difference
 _CHANCE_OF_FRACTION = 0.25  # that a measurement is found in another column of them; arbitrary, measurements cluster
+FEATURES = (
+    "contained", "matched", "missing", "covered", "partners_there", "partners_here", "unique_there", "unique_here",
+    "bits", "chance", "keys", "size_there", "spread", "from_one", "integer", "real", "date", "flag", "same_kind",
+    "length", "length_differs", "called", "same_name", "generic_here", "generic_there", "leading_here",
+    "leading_there", "first_here", "first_there", "filled_here", "filled_there", "columns", "transformed", "similar",
+    "uncertain", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
+)  # fmt: skip
 
 
 class Side(NamedTuple):
@@ -54,15 +61,6 @@ class Common(NamedTuple):
     cost: Array  # of the transformation: what it takes to describe it
     near: Array  # how similar the paths of the tables are in the lake, from 0 to 1; 0 outside of one
     same_table: Array  # whether rows refer to other rows of their table
-
-
-FEATURES = (
-    "contained", "matched", "missing", "covered", "partners_there", "partners_here", "unique_there", "unique_here",
-    "bits", "chance", "keys", "size_there", "spread", "from_one", "integer", "real", "date", "flag", "same_kind",
-    "length", "length_differs", "called", "same_name", "generic_here", "generic_there", "leading_here",
-    "leading_there", "first_here", "first_there", "filled_here", "filled_there", "columns", "transformed", "similar",
-    "uncertain", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
-)  # fmt: skip
 
 
 def features(here: Side, there: Side, common: Common) -> Array:
@@ -134,3 +132,8 @@ def chance(here: Side, there: Side, counted: Array) -> Array:
     found = np.where(there.kind == REAL, np.maximum(found, _CHANCE_OF_FRACTION), found)
     merged: Array = np.where(np.isnan(counted), found, counted)
     return np.clip(merged, _LEAST_CHANCE, 1.0)
+
+
+def rarity(frequency: Any, number: int) -> Any:
+    """How informative a value is that `frequency` of `number` columns have: 1 if only one does."""
+    return np.log1p(number / frequency) / np.log1p(number)

@@ -15,10 +15,10 @@ import numpy as np
 
 from dovetail._model import Model, weighted_sum
 from dovetail._types import Array
-from dovetail.evidence.column_words import ColumnNames, ColumnWords
 from dovetail.evidence.features import BOOLEAN, DATE, INTEGER, REAL, TEXT, Side, chance
 from dovetail.evidence.names import number_paths, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, measure_pairs, score_pairs
+from dovetail.evidence.vocabulary import ColumnNames, ColumnWords
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.lake.table_names import folders_of
 

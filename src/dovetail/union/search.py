@@ -1,4 +1,4 @@
-"""From a table to the tables of the lake that can be appended to it, and which of them are copies or versions of mine."""
+"""From a table to the tables of the lake that can be appended to it, and which of them are copies or versions of it."""
 
 from __future__ import annotations
 

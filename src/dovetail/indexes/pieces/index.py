@@ -9,12 +9,12 @@ import numpy as np
 
 from dovetail._storage.packing_kernels import unpack
 from dovetail._storage.segment import Segment
-from dovetail.indexes.hidden import hidden_groups
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.build import PiecesBuilder
 from dovetail.indexes.pieces.core import pairs_of
 from dovetail.indexes.pieces.query import PieceReader
 from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.tokens.query import hidden_groups
 
 _PARTS = 16
 _HASHES = 1 << 32
