@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled, int64
 from dovetail._types import Array
 from dovetail.embedders.ngram_kernels import kind_of
-from dovetail.normalise.hash_kernels import hash_bytes
+from dovetail.normalise.hash_kernels import decode_character, hash_bytes
 
 ANY, FIRST, LATER, NUMBER = 0, 1, 2, 3  # where an abbreviation applies
 
