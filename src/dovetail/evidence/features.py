@@ -67,7 +67,7 @@ def features(here: Side, there: Side, common: Common) -> Array:
     """A row for each candidate, a column for each of FEATURES; about 0 to 1 each."""
     mine, theirs = np.maximum(here.distinct, 1), np.maximum(there.distinct, 1)
     numeric = np.isin(there.kind, (INTEGER, DATE)) & np.isin(here.kind, (INTEGER, DATE))
-    by_chance = chance(here, there, common.chance)
+    by_chance = chance(there, common.chance)
     span = there.high - there.low + 1
     inside = np.minimum(here.high, there.high) - np.maximum(here.low, there.low) + 1
     spread = np.where(numeric & (span > 0), np.clip(inside / np.where(span > 0, span, 1), 0, 1), 1.0)
@@ -120,7 +120,7 @@ def features(here: Side, there: Side, common: Common) -> Array:
     return found
 
 
-def chance(here: Side, there: Side, counted: Array) -> Array:
+def chance(there: Side, counted: Array) -> Array:
     """How likely a key that means something else is found there all the same: how full its range is.
 
     A column of the row numbers 1 to 9,000 has every year; 300 codes of two letters are half of all that there are.

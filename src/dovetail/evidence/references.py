@@ -60,7 +60,7 @@ class References:
         """
         words = ColumnWords(names)
         keys = _table_keys(side, names, words, could_be_key, declared)
-        by_chance = chance(side, side, np.full(len(side.distinct), np.nan))
+        by_chance = chance(side, np.full(len(side.distinct), np.nan))
         self.named_after_table, self.is_own_key, self.is_known_key = words.named_after_table, keys.own, keys.known
         self._here = _here_features(side, words, keys)
         self._there = _there_features(side, words, keys, by_chance)

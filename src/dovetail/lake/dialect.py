@@ -252,10 +252,10 @@ def score_of(dialect: Dialect, lines: list[str]) -> float:
     if sum(line.count(f'"{dialect.delimiter}"') for line in lines) >= len(rows):
         even = max(even, SEALED)
     first = 1.0 if len(rows[0]) == width else 0.9
-    return PRIOR.get(dialect.delimiter, 1.0) * even * even * first * (1 - 1 / width) * tidiness(dialect, rows)
+    return PRIOR.get(dialect.delimiter, 1.0) * even * even * first * (1 - 1 / width) * tidiness(rows)
 
 
-def tidiness(dialect: Dialect, rows: list[list[str]]) -> float:
+def tidiness(rows: list[list[str]]) -> float:
     """1 where no cell shows what a wrong dialect leaves: outer spaces, other delimiters, loose quotes."""
     cells = [cell for row in rows[:30] for cell in row[:30] if cell][:CELLS_LOOKED_AT]
     if not cells:

@@ -19,8 +19,7 @@ from dovetail._model import load_model
 from dovetail._types import Array
 from dovetail.evidence.features import BOOLEAN, INTEGER, REAL, TEXT
 from dovetail.evidence.names import words
-from dovetail.tables.input_table import InputTable
-from dovetail.union.summary import ColumnSummary, mean_vectors, summaries
+from dovetail.union.summary import ColumnSummary, mean_vectors
 
 _LEAST = 0.5  # the probability of a pair of columns that are aligned: more likely right than wrong
 COLUMN_FEATURES = (
@@ -85,10 +84,6 @@ def align(mine: Sequence[ColumnSummary], theirs: Sequence[ColumnSummary]) -> Ali
     likely = load_model("columns", COLUMN_FEATURES, "union").probability(features)
     places = best_assignment(np.where(likely >= _LEAST, likely, 0.0))
     return Alignment(tuple(mine), tuple(theirs), tuple(places), likely, features)
-
-
-def align_tables(mine: InputTable, theirs: InputTable) -> Alignment:
-    return align(summaries(mine), summaries(theirs))
 
 
 def best_assignment(weights: Array) -> list[tuple[int, int]]:
