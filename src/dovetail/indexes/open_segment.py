@@ -132,7 +132,10 @@ def find_table(segments: Sequence[OpenSegment], name: str, otherwise: str) -> tu
 
 
 def declared_joins(segments: Iterable[OpenSegment]) -> tuple[Decision, ...]:
-    """Those of all tables, whether the table that they refer to is in the index."""
+    """The foreign keys that databases declare for live tables, as decisions: no evidence weighs more.
+
+    The table that they refer to need not be in the index.
+    """
     return tuple(
         Decision(segment.names[number], key.columns, key.table, key.referenced, JOINS, referring="left")
         for segment in segments

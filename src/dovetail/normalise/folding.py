@@ -180,7 +180,7 @@ _PLAIN = _Plain()
 
 
 def plain(text: str) -> str:
-    """The text without accents and case, character for character."""
+    """The text without accents and case, character for character: as values are compared while programs are learned."""
     return text.translate(_PLAIN)
 
 

@@ -26,51 +26,14 @@ FEATURES = (
     "width_differs", "called_alike",
 )  # fmt: skip
 _UNIQUE = 0.98  # distinct values by rows, of what could be a key; arbitrary, forgives a few repeated ones
-
-
-_OVERLAPPING = (
-    100  # columns of the lake for each of mine, by common values; arbitrary, ten times the usual number of hits
-)
-_GROUPS: tuple[Group[Values], ...] = (
-    Group(
-        ("aligned_here", "aligned_there", "columns", "width_differs"),
-        lambda of: f"{of['aligned_here']:.0%} of your columns have a counterpart",
-        lambda of: (
-            f"only {of['aligned_here']:.0%} of your columns have a counterpart"
-            if of["aligned_here"] < of["aligned_there"]
-            else f"only {of['aligned_there']:.0%} of its columns have a counterpart"
-        ),
-    ),
-    Group(
-        ("certain", "same_kinds"),
-        lambda _: "the columns clearly correspond",
-        lambda _: "it is uncertain which columns correspond",
-    ),
-    Group(
-        ("rare_names",),
-        lambda _: "columns have the same names, which few tables have",
-        lambda _: "columns have no rare names in common",
-    ),
-    Group(
-        ("rare_values",),
-        lambda _: "columns have the same values, which few tables have",
-        lambda _: "columns have few rare values in common",
-    ),
-    Group(
-        ("key_shared",),
-        lambda _: "its rows are about other things than yours",
-        lambda of: f"{of['key_shared']:.0%} of the keys are the same: its rows are about the same things as yours",
-    ),
-    Group(
-        ("called_alike",),
-        lambda _: "the tables have similar names",
-        lambda _: "the tables have different names",
-    ),
-)
+_OVERLAPPING = 100  # columns of the lake for each of mine, by common values; arbitrary, ten times the usual hits
 
 
 class Candidates:
-    """What the lake knows of one table of mine."""
+    """What the lake knows of one table of mine, and the tables that share values or names of columns with it.
+
+    The cost follows the tables that share something: posting lists give those with common values (JOSIE).
+    """
 
     def __init__(self, lake: LakeColumns, table: InputTable, allowed: Array) -> None:
         """`allowed` says which columns belong to tables that may be hits."""
@@ -210,3 +173,41 @@ def table_features(alignment: Alignment, rarity: Array, name_rarity: Array, call
 
 def _is_key(column: ColumnSummary) -> bool:
     return column.unique >= _UNIQUE and column.filled >= _UNIQUE
+
+
+_GROUPS: tuple[Group[Values], ...] = (
+    Group(
+        ("aligned_here", "aligned_there", "columns", "width_differs"),
+        lambda of: f"{of['aligned_here']:.0%} of your columns have a counterpart",
+        lambda of: (
+            f"only {of['aligned_here']:.0%} of your columns have a counterpart"
+            if of["aligned_here"] < of["aligned_there"]
+            else f"only {of['aligned_there']:.0%} of its columns have a counterpart"
+        ),
+    ),
+    Group(
+        ("certain", "same_kinds"),
+        lambda _: "the columns clearly correspond",
+        lambda _: "it is uncertain which columns correspond",
+    ),
+    Group(
+        ("rare_names",),
+        lambda _: "columns have the same names, which few tables have",
+        lambda _: "columns have no rare names in common",
+    ),
+    Group(
+        ("rare_values",),
+        lambda _: "columns have the same values, which few tables have",
+        lambda _: "columns have few rare values in common",
+    ),
+    Group(
+        ("key_shared",),
+        lambda _: "its rows are about other things than yours",
+        lambda of: f"{of['key_shared']:.0%} of the keys are the same: its rows are about the same things as yours",
+    ),
+    Group(
+        ("called_alike",),
+        lambda _: "the tables have similar names",
+        lambda _: "the tables have different names",
+    ),
+)
