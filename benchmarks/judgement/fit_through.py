@@ -26,7 +26,7 @@ import dovetail
 from dovetail._deadline import Deadline
 from dovetail._types import Array
 from dovetail.join.through import through_keys
-from dovetail.through.likelihood import FEATURES, LIKELY, mapping_features
+from dovetail.through.mapping import FEATURES, LIKELY, mapping_features
 
 _SEED = 7
 _SECONDS = 10.0  # the default of `join`

@@ -29,7 +29,7 @@ from dovetail._types import Array
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.tables.input_table import open_table
 from dovetail.union import alignment
-from dovetail.union.features import COLUMN_FEATURES, compare
+from dovetail.union.alignment import COLUMN_FEATURES, compare
 from dovetail.union.measure import FEATURES, UnionJudge
 from dovetail.union.summary import summaries
 

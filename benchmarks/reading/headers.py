@@ -26,9 +26,9 @@ from dovetail.lake import header
 from dovetail.lake.delimited import decoded, dialect_of, read_head
 from dovetail.lake.dialect import DialectOverride
 from dovetail.lake.encoding import encoding_of
-from dovetail.lake.file_reader import text_suffix
 from dovetail.lake.formats import format_of
 from dovetail.lake.frame import ROWS_THAT_VOTE, comment_mark, first_rows, is_comment, preamble_length, usual_width
+from dovetail.lake.reader import text_suffix
 from dovetail.lake.streams import compression_of, reasons
 
 Example = tuple[list[str], list[list[str]]]

@@ -21,7 +21,7 @@ from catalog import write_catalog
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.api.lake import Lake
 from dovetail.embedders import EMBEDDERS
-from dovetail.embedders.unit import unit
+from dovetail.embedders.meaning import unit
 from dovetail.indexes.pexeso.core import VectorParameters, texts_among
 from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.protocol import ColumnChunk

@@ -14,7 +14,6 @@ DANGEROUS_METHODS = {"os.system", "os.popen", "subprocess.getoutput", "pa.deseri
 _PIPE = "between the server and a worker that it has started, over a pipe that nobody else has"
 ALLOWED = {
     "serve/work.py": {"pickle": f"answers, kept in memory and sent {_PIPE}"},
-    "serve/process.py": {"pickle": f"questions and answers {_PIPE}"},
     "serve/processes.py": {"pickle": f"questions and answers {_PIPE}"},
 }
 

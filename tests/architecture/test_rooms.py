@@ -16,7 +16,7 @@ LEVELS = (
     ("_numba",),
     ("_compile", "_memory", "_model", "_names", "_objects", "_output", "_progress", "_text", "settings"),
     ("results", "ways"),
-    ("_byte_kernels", "_search_kernels"),
+    ("_search_kernels",),
     ("_spark", "normalise", "lake"),
     ("_storage",),
     ("catalog",),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dovetail
-from dovetail.cli.compact import compact_command
+from dovetail.cli.maintain import compact_command
 from dovetail.indexes.frozen import OPTIONAL
 from dovetail.join.request import METHODS as JOIN_METHODS
 from dovetail.search.request import METHODS as SEARCH_METHODS

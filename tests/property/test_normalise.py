@@ -32,6 +32,7 @@ from dovetail.normalise._value_kernels import (
     parse_number,
     write_number,
 )
+from dovetail.normalise.column_type import null_classes
 from dovetail.normalise.dates import FORMATS
 
 MARKS = "\u0301\u0308\u030a\u0327\u0331\u0345\u3099\u1161\u11a8\u200b\u200c\u200d\u00ad\ufeff\u00a0\u3000\t "
@@ -225,7 +226,7 @@ def test_the_evidence_counts_the_nulls_that_tokens_have(values: list[str | None]
     evidence = evidence_of(values, [1] * len(values))
     column_type = decide(evidence)
     result = normalise(strings(values), column_type)
-    assert result.null_count == evidence.null_rows(column_type)
+    assert result.null_count == evidence.rows_of(null_classes(column_type))
     if column_type.kind == "empty":
         assert result.null_count == len(values)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dovetail.embedders.unit import unit
+from dovetail.embedders.meaning import unit
 
 
 class Letters:

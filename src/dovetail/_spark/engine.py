@@ -1,18 +1,23 @@
-"""A Spark session at work: its jobs have names, whoever made the session."""
+"""A Spark session at work: its jobs have names, whoever made the session, and report how far they are."""
 
 from __future__ import annotations
 
 import contextlib
 import secrets
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dovetail._progress import Progress, silent
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+
 _DESCRIPTION = "spark.job.description"
 _MANY = 1 << 14  # rows: more than clusters have slots, and few enough to cost nothing
+_PERIOD = 0.5  # seconds between two looks
 
 
 def spark_errors() -> tuple[type[Exception], ...]:
@@ -107,3 +112,32 @@ class SparkEngine:
                 self.session.interruptTag(self.tag)
             else:
                 self.session.sparkContext.cancelJobsWithTag(self.tag)
+
+
+@contextlib.contextmanager
+def watch_tasks(engine: SparkEngine, stage: str, progress: Progress) -> Iterator[None]:
+    """While the context is open, report how many tasks of the running Spark stages are done.
+
+    Only of a session of our own: another may run other jobs as well, and Spark Connect tells no status.
+    """
+    if progress is silent or not engine.own or engine.is_connect:
+        yield
+        return
+    ended = threading.Event()
+    progress(stage, 0, 0)
+    thread = threading.Thread(target=_follow, args=(engine, stage, progress, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _follow(engine: SparkEngine, stage: str, progress: Progress, ended: threading.Event) -> None:
+    tracker = engine.session.sparkContext.statusTracker()
+    with contextlib.suppress(*spark_errors()):  # where Spark has died, the job itself says so
+        while not ended.wait(_PERIOD):
+            running = [info for number in tracker.getActiveStageIds() if (info := tracker.getStageInfo(number))]
+            if running:
+                progress(stage, sum(each.numCompletedTasks for each in running), sum(each.numTasks for each in running))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from dovetail._storage.directory import Snapshot, open_snapshot
 from dovetail.catalog.decisions import Decision, Decisions, read_decisions, with_declared
-from dovetail.indexes.declared import declared_joins
 from dovetail.indexes.frozen import refuse_other_key
-from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment, declared_joins
 from dovetail.normalise.keyed import hash_key
 
 

@@ -129,9 +129,8 @@ class WholeLake(LakeCatalog):
 
         With `edges="inds"`, the edges are the best 20,000 inclusion dependencies that `lake.inds()` finds.
         """
-        from dovetail.graph.dependency_graph import dependency_graph
         from dovetail.graph.inclusion_dependencies import InclusionDependencies
-        from dovetail.graph.join_graph import EDGES, join_graph
+        from dovetail.graph.join_graph import EDGES, dependency_graph, join_graph
 
         if edges not in EDGES:
             raise InputError(f"`edges` is {edges!r}; it must be one of {', '.join(EDGES)}.")
@@ -202,7 +201,7 @@ class WholeLake(LakeCatalog):
         decisions, together = column_decisions(self._snapshot.store), NaryQuery(query, most_columns)
         if spark is None:
             return NaryDependencies(self._columns, find_nary(self._columns, together, progress), decisions)
-        from dovetail.graph.nary_on_spark import nary_on_spark
+        from dovetail.graph.inclusion_on_spark import nary_on_spark
 
         overlaps = nary_on_spark(self._snapshot, self._columns, together, spark, progress)
         return NaryDependencies(self._columns, overlaps, decisions)

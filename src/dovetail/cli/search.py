@@ -14,9 +14,8 @@ from dovetail.cli.files import from_standard_input
 from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options, way_option
 from dovetail.cli.output import print_explanation, print_json
 from dovetail.cli.progress import long_question
-from dovetail.cli.search_lines import print_stages, search_folder, search_folder_on_spark
 from dovetail.cli.search_options import SearchOptions
-from dovetail.cli.search_tables import print_answer, print_answers
+from dovetail.cli.search_report import print_answer, print_answers, print_stages, search_folder, search_folder_on_spark
 from dovetail.search.hits import Hits
 from dovetail.search.request import METHODS, QUESTIONS_WITH_WAYS
 from dovetail.search.semantic.hit import write_mapping

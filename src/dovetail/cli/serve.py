@@ -1,9 +1,10 @@
-"""`dovetail serve`"""
+"""`dovetail serve`, and `dovetail mcp`: an index for people, programs and assistants."""
 
 from __future__ import annotations
 
 import contextlib
 import secrets
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -90,4 +91,30 @@ def serve_command(
 
     with contextlib.suppress(KeyboardInterrupt), stops_in_order():
         listen(server, host, port, tell)
+    return 0
+
+
+@click.command("mcp", short_help="Offer an index to an AI assistant, as tools.")
+@arguments("")
+@index_option
+@click.option("--write", is_flag=True, help="Also offer to keep decisions with the index.")
+def mcp_command(arguments: tuple[str, ...], index: str | None, write: bool) -> int:
+    """Offer the questions that INDEX answers as tools of the Model Context Protocol, over standard input and output.
+
+    Assistants start this command themselves. Over HTTP, `dovetail serve` offers the same tools at /mcp.
+
+    \b
+    Example:
+      dovetail mcp ./idx
+    """
+    folder, _ = split_index(index, arguments)
+    require_serve()
+    from dovetail.serve.service import Service
+    from dovetail.serve.tools import Tools
+    from dovetail.serve.work import Workers
+
+    interrupted = contextlib.suppress(KeyboardInterrupt)
+    with interrupted, stops_in_order(), tempfile.TemporaryDirectory(prefix="dovetail-mcp-") as kept:
+        service = Service(folder, Path(kept))
+        Tools(service, Workers(service), read_only=not write).server.run("stdio")
     return 0

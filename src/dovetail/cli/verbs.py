@@ -43,12 +43,20 @@ VERBS = {
     "compact": "Merge segments and free the space of removed tables.",
     "clean": "Remove generations that nobody needs any more.",
 }
-"""Every verb with its short help, as a person meets them. Each is `<verb>_command` in the file of its name."""
+"""Every verb with its short help, as a person meets them. Each is `<verb>_command`, in the file of its name or one of
+`_FILES`."""
+_FILES = {
+    **dict.fromkeys(("tables", "columns", "find", "info"), "browse"),
+    **dict.fromkeys(("verify", "remove", "compact", "clean"), "maintain"),
+    "mcp": "serve",
+}
 
 
 def load(verb: str) -> click.Command:
     """The command of a verb."""
-    command: click.Command = getattr(importlib.import_module(f"dovetail.cli.{verb}"), f"{verb}_command")
+    command: click.Command = getattr(
+        importlib.import_module(f"dovetail.cli.{_FILES.get(verb, verb)}"), f"{verb}_command"
+    )
     if memory_option not in command.params:
         command.params.append(memory_option)
     return command

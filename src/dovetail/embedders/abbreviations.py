@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail._types import Array
-from dovetail.embedders.abbreviation_kernels import ANY, FIRST, LATER, NUMBER, expand
+from dovetail.embedders.word_kernels import ANY, FIRST, LATER, NUMBER, expand
 from dovetail.errors import InputError
 from dovetail.normalise.hashing import as_buffers, as_strings, hash_tokens
 

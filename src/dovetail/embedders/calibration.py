@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from dovetail._types import Array
 from dovetail.embedders.protocol import Embedder, as_strings_array
-from dovetail.embedders.relation_kernels import EQUAL, hash_words, relate
+from dovetail.embedders.word_kernels import EQUAL, hash_words, relate
 from dovetail.errors import DovetailError
 from dovetail.normalise.hashing import as_buffers, hash_tokens
 

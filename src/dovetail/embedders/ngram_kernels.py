@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled
 from dovetail._types import Array
+from dovetail.normalise.hash_kernels import decode_character
 
 _WITH_DIGIT = np.float32(1.75)
 _PLAIN = np.float32(1.0)

@@ -12,10 +12,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from dovetail._names import unknown
+from dovetail.embedders.meaning import Sentences, Words
 from dovetail.embedders.ngrams import NGrams
 from dovetail.embedders.protocol import Embedder
-from dovetail.embedders.sentences import Sentences
-from dovetail.embedders.words import Words
 from dovetail.errors import InputError, UnknownName
 
 EMBEDDERS: dict[str, Callable[[], Embedder]] = {"ngrams": NGrams, "words": Words, "sentences": Sentences}

@@ -18,7 +18,6 @@ _KIND = {"integer": INTEGER, "real": REAL, "date": DATE, "timestamp": DATE, "boo
 _WHOLE = r"^-?\d{1,15}$"
 _DAY = r"^\d{4}-\d{2}-\d{2}"
 _DAY_LENGTH = 10
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
 ROWS_PER_NULL = 100  # of a key, at least; arbitrary: forgives the odd value that only looks like a null
 
 

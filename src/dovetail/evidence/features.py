@@ -7,7 +7,7 @@ as well as from the rows themselves, so that two tables and a whole lake are.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,13 @@ TEXT, INTEGER, REAL, DATE, BOOLEAN = range(len(KINDS))
 _LETTERS = 26.0
 _LEAST_CHANCE = 2.0**-16  # of a text of some length: beyond that it makes no difference
 _CHANCE_OF_FRACTION = 0.25  # that a measurement is found in another column of them; arbitrary, measurements cluster
+FEATURES = (
+    "contained", "matched", "missing", "covered", "partners_there", "partners_here", "unique_there", "unique_here",
+    "bits", "chance", "keys", "size_there", "spread", "from_one", "integer", "real", "date", "flag", "same_kind",
+    "length", "length_differs", "called", "same_name", "generic_here", "generic_there", "leading_here",
+    "leading_there", "first_here", "first_there", "filled_here", "filled_there", "columns", "transformed", "similar",
+    "uncertain", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
+)  # fmt: skip
 
 
 class Side(NamedTuple):
@@ -56,20 +63,11 @@ class Common(NamedTuple):
     same_table: Array  # whether rows refer to other rows of their table
 
 
-FEATURES = (
-    "contained", "matched", "missing", "covered", "partners_there", "partners_here", "unique_there", "unique_here",
-    "bits", "chance", "keys", "size_there", "spread", "from_one", "integer", "real", "date", "flag", "same_kind",
-    "length", "length_differs", "called", "same_name", "generic_here", "generic_there", "leading_here",
-    "leading_there", "first_here", "first_there", "filled_here", "filled_there", "columns", "transformed", "similar",
-    "uncertain", "cost", "near", "same_table", "called_of_numbers", "rows_ratio",
-)  # fmt: skip
-
-
 def features(here: Side, there: Side, common: Common) -> Array:
     """A row for each candidate, a column for each of FEATURES; about 0 to 1 each."""
     mine, theirs = np.maximum(here.distinct, 1), np.maximum(there.distinct, 1)
     numeric = np.isin(there.kind, (INTEGER, DATE)) & np.isin(here.kind, (INTEGER, DATE))
-    by_chance = chance(here, there, common.chance)
+    by_chance = chance(there, common.chance)
     span = there.high - there.low + 1
     inside = np.minimum(here.high, there.high) - np.maximum(here.low, there.low) + 1
     spread = np.where(numeric & (span > 0), np.clip(inside / np.where(span > 0, span, 1), 0, 1), 1.0)
@@ -122,7 +120,7 @@ def features(here: Side, there: Side, common: Common) -> Array:
     return found
 
 
-def chance(here: Side, there: Side, counted: Array) -> Array:
+def chance(there: Side, counted: Array) -> Array:
     """How likely a key that means something else is found there all the same: how full its range is.
 
     A column of the row numbers 1 to 9,000 has every year; 300 codes of two letters are half of all that there are.
@@ -134,3 +132,8 @@ def chance(here: Side, there: Side, counted: Array) -> Array:
     found = np.where(there.kind == REAL, np.maximum(found, _CHANCE_OF_FRACTION), found)
     merged: Array = np.where(np.isnan(counted), found, counted)
     return np.clip(merged, _LEAST_CHANCE, 1.0)
+
+
+def rarity(frequency: Any, number: int) -> Any:
+    """How informative a value is that `frequency` of `number` columns have: 1 if only one does."""
+    return np.log1p(number / frequency) / np.log1p(number)

@@ -15,10 +15,10 @@ import numpy as np
 
 from dovetail._model import Model, weighted_sum
 from dovetail._types import Array
-from dovetail.evidence.column_words import ColumnNames, ColumnWords
 from dovetail.evidence.features import BOOLEAN, DATE, INTEGER, REAL, TEXT, Side, chance
 from dovetail.evidence.names import number_paths, weighed_by_rarity
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, ReferenceColumns, measure_pairs, score_pairs
+from dovetail.evidence.vocabulary import ColumnNames, ColumnWords
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.lake.table_names import folders_of
 
@@ -60,7 +60,7 @@ class References:
         """
         words = ColumnWords(names)
         keys = _table_keys(side, names, words, could_be_key, declared)
-        by_chance = chance(side, side, np.full(len(side.distinct), np.nan))
+        by_chance = chance(side, np.full(len(side.distinct), np.nan))
         self.named_after_table, self.is_own_key, self.is_known_key = words.named_after_table, keys.own, keys.known
         self._here = _here_features(side, words, keys)
         self._there = _there_features(side, words, keys, by_chance)

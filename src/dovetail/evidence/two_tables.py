@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from dovetail._types import Array
 from dovetail.evidence.agreement import Agreement
-from dovetail.evidence.column_words import ColumnNames
 from dovetail.evidence.columns import could_be_keys, side_of_tables
 from dovetail.evidence.features import FEATURES, Side
 from dovetail.evidence.references import REFERENCE_FEATURES, References
+from dovetail.evidence.vocabulary import ColumnNames
 from dovetail.tables.input_table import InputTable
 
 OF_REFERENCES = (

@@ -2,7 +2,8 @@
 
 They refer to a natural key: the first columns of a table that together repeat (nearly) no row, apart from columns that
 are keys alone. For each such key and each table, the columns that are included in the key's columns one by one, and
-whose names have something in common with theirs, are compared together, row by row.
+whose names have something in common with theirs, are compared together, row by row. As arrays, their overlaps are kept
+beside an index, and exchanged on Spark.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _BITS = 16.0  # that a combination found by chance would be worth: values of sev
 _SIBLING = 0.5
 """How far a key is known by its columns where none is named after its table. Teams are known by `team_id` and `year`;
 but two tables about drivers in races hold the same pairs of ids without one referring to the other."""
+_REPORTED = 100  # pairings between two reports of progress: about 50 ms
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,6 @@ def possible_pairings(columns: LakeColumns, keys: Sequence[NaturalKey], parts: S
     """The columns that may refer to each key together, by the pairs of columns that may one by one."""
     options = _options(columns, parts)
     return [(tried, key.columns) for key in keys for tried in _tries(columns, key.columns, options)]
-
-
-_REPORTED = 100  # pairings between two reports of progress: about 50 ms
 
 
 def contained_enough(
@@ -227,3 +226,24 @@ def composite_features(columns: LakeColumns, scorer: Scorer, overlaps: Mapping[P
     for name, values in of_whole.items():
         features[:, REFERENCE_FEATURES.index(name)] = values
     return features
+
+
+def arrays_of_overlaps(overlaps: Mapping[Pairing, TupleOverlap]) -> dict[str, Array]:
+    """`offsets` bounds the columns of each pairing; `counts` has its three numbers."""
+    counts = [(found.dependent, found.referenced, found.common) for found in overlaps.values()]
+    return {
+        "offsets": running_sum(np.array([len(one) for one, _ in overlaps], np.int64)),
+        "dependent": np.array([column for one, _ in overlaps for column in one], np.int64),
+        "referenced": np.array([column for _, other in overlaps for column in other], np.int64),
+        "counts": np.array(counts, np.int64).reshape(-1, 3),
+    }
+
+
+def overlaps_of_arrays(
+    offsets: Array, dependent: Array, referenced: Array, counts: Array, places: Array | None = None
+) -> Iterator[tuple[Pairing, TupleOverlap]]:
+    """What `arrays_of_overlaps` was given, or those at some places."""
+    ends, ones, others, numbers = (array.tolist() for array in (offsets, dependent, referenced, counts.reshape(-1, 3)))
+    for place in range(len(numbers)) if places is None else places.tolist():
+        span = slice(ends[place], ends[place + 1])
+        yield (tuple(ones[span]), tuple(others[span])), TupleOverlap(*numbers[place])

@@ -1,4 +1,8 @@
-"""The join graph of a lake: tables, and the likely foreign keys between them; with components, hubs, paths, files."""
+"""The join graph of a lake: tables and the joins between them, with components, hubs, paths, files.
+
+Its edges are the likely foreign keys, or the best inclusion dependencies: more than likely foreign keys, and many of
+them by chance.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +23,13 @@ from dovetail.graph.arrow_answer import check_suffix
 from dovetail.graph.diagrams import dbml, mermaid
 from dovetail.graph.explorer import explorer_data, explorer_page
 from dovetail.graph.foreign_keys import DECLARED, ForeignKeys
+from dovetail.graph.inclusion_dependencies import InclusionDependencies
 from dovetail.graph.join_paths import JoinEdge, JoinPath, best_paths
 from dovetail.results import Rows
 
 if TYPE_CHECKING:
     import networkx
+
 
 _GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -42,6 +48,7 @@ EDGES = ("keys", "inds")
 _HTML = ".html"
 _SHOWN_HUBS = 20
 _PICTURED = 5_000  # edges that a notebook shows as a picture; arbitrary, about a megabyte
+MOST = 20_000  # edges; arbitrary, what a browser explores with ease
 
 
 @dataclass(frozen=True)
@@ -270,3 +277,27 @@ _WRITERS: dict[str, Callable[[Path, Sequence[str], Sequence[JoinEdge]], None]] =
     ".dbml": lambda path, _, edges: _write_text(path, dbml(edges)),
 }
 SUFFIXES = (*_WRITERS, _HTML)
+
+
+def dependency_graph(dependencies: InclusionDependencies, tables: Iterable[str]) -> JoinGraph:
+    """The graph of these tables and the best inclusion dependencies between them."""
+    found = [_as_edge(each) for each in dependencies.to_dicts(MOST)]
+    edges = [
+        JoinEdge(
+            each["dependent_table"], tuple(each["dependent_columns"]), each["referenced_table"],
+            tuple(each["referenced_columns"]), each["score"], each["containment"], (False,), each["decided"],
+        )
+        for each in found
+    ]  # fmt: skip
+    left_out = len(dependencies) - len(found)
+    note = f"The best {len(found):,}; {left_out:,} are left out." if left_out else ""
+    return JoinGraph(tables, edges, Listed("inclusion dependency", lambda: found, note))
+
+
+def _as_edge(found: dict[str, Any]) -> dict[str, Any]:
+    """A dependency as foreign keys are listed."""
+    reasons = [
+        f"{found['containment']:.0%} of its values occur there",
+        f"{found['coverage']:.0%} of the values there occur here",
+    ]
+    return {**found, "reasons": reasons}

@@ -37,10 +37,9 @@ from dovetail._storage.store import LocalStore
 from dovetail.errors import FormatMismatch, IndexDamaged
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.candidate_keys import CandidateKeyTable
-from dovetail.graph.composite_keys import Pairing
+from dovetail.graph.composite_keys import Pairing, arrays_of_overlaps, overlaps_of_arrays
 from dovetail.graph.find_keys import LakeKeys, find_keys
 from dovetail.graph.foreign_keys import ForeignKeyTable
-from dovetail.graph.overlap_arrays import arrays_of_overlaps, overlaps_of_arrays
 from dovetail.graph.row_tuples import TupleOverlap
 from dovetail.graph.score import SCORES_VERSION
 from dovetail.indexes.tokens.format import running_sum
@@ -67,7 +66,7 @@ def lake_keys(
     if spark is None or not snapshot.segments:
         found = find_keys(columns, known, progress)
     else:
-        from dovetail.graph.keys_on_spark import keys_on_spark
+        from dovetail.graph.find_keys import keys_on_spark
 
         found = keys_on_spark(snapshot, columns, known, spark, progress)
     place.save(found, columns)

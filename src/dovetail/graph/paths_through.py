@@ -18,9 +18,8 @@ from dovetail.graph.join_paths import JoinPath, compared, quoted
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.tables.input_table import InputTable
 from dovetail.through.columns import is_of, likely_columns
-from dovetail.through.likelihood import LIKELY, how_likely
 from dovetail.through.lookup import Effort, map_columns
-from dovetail.through.mapping import BridgeTable, ValueMapping
+from dovetail.through.mapping import LIKELY, BridgeTable, ValueMapping, how_likely
 
 SECONDS = 10.0  # to choose among the columns of both tables; that of `join`
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from dovetail._model import load_model
 from dovetail._types import Array
-from dovetail.evidence.column_words import ColumnNames
 from dovetail.evidence.columns import as_numbers, kinds_of
 from dovetail.evidence.features import Side
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.references import REFERENCE_FEATURES, LogOdds, References
 from dovetail.evidence.rivals import RIVAL_FEATURES, Contest, rival_features, share_among_targets
+from dovetail.evidence.vocabulary import ColumnNames
 from dovetail.graph.inclusion import ColumnPairs
 
 SCORES_VERSION = 4

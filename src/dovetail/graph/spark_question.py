@@ -93,7 +93,7 @@ class SparkQuestion:
 
     def run(self, work: Callable[[Task], Any], tasks: Sequence[Task], description: str) -> list[Any]:
         """The answers of the tasks, which are given what `columns_of` needs. Raises where one has none."""
-        from dovetail._spark.progress import watch_tasks
+        from dovetail._spark.engine import watch_tasks
         from dovetail.pipeline.tasks import run_tasks
 
         if not tasks:

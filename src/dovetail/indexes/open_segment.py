@@ -13,6 +13,7 @@ from dovetail._names import unknown_table
 from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.catalog import records
+from dovetail.catalog.decisions import JOINS, Decision
 from dovetail.catalog.records import CatalogReader
 from dovetail.errors import UnknownName
 from dovetail.indexes.tokens.query import TokenReader
@@ -128,3 +129,17 @@ def find_table(segments: Sequence[OpenSegment], name: str, otherwise: str) -> tu
                 return segment, int(number)
     live = sorted(n for s in segments for n, alive in zip(s.names, s.alive, strict=True) if alive)
     raise UnknownName(unknown_table(otherwise, name, live))
+
+
+def declared_joins(segments: Iterable[OpenSegment]) -> tuple[Decision, ...]:
+    """The foreign keys that databases declare for live tables, as decisions: no evidence weighs more.
+
+    The table that they refer to need not be in the index.
+    """
+    return tuple(
+        Decision(segment.names[number], key.columns, key.table, key.referenced, JOINS, referring="left")
+        for segment in segments
+        for number, keys in segment.catalog.declared.items()
+        if segment.alive[number]
+        for key in keys.foreign
+    )

@@ -7,6 +7,7 @@ may build on an earlier one.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail._storage.segment import Segment, SegmentWriter
+from dovetail.errors import FormatMismatch
 
 Frozen = Mapping[str, Any]
 NOTHING: Frozen = {}
@@ -48,27 +50,30 @@ class Builder(Protocol):
         ...
 
 
-class Index(Protocol):
+class Index(ABC):
     """One member of the registry."""
 
     name: str
     version: int
     question: str
+    needs: tuple[str, ...] = ("tokens",)
+    """The indexes of the segment that its builder reads, which are finished before."""
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The indexes of the segment that its builder reads, which are finished before."""
-        ...
-
+    @abstractmethod
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> Builder:
         """`scratch` is for spilled data and removed by the caller; `memory_bytes` bounds what is sorted at once.
 
         `frozen` is what the manifest holds for this index and all of its segments; empty for most.
         """
-        ...
 
+    @abstractmethod
     def open(self, segment: Segment) -> Any: ...
 
+    @abstractmethod
+    def problems(self, segment: Segment) -> Iterator[str | FormatMismatch]:
+        """Every broken cross-reference of this index in one segment, or that another version wrote it."""
+
     def check(self, segment: Segment) -> Iterator[str]:
-        """Every broken cross-reference of this index in one segment, as a sentence."""
-        ...
+        """The problems as sentences that name the segment and the index, as a mismatch does by itself."""
+        for problem in self.problems(segment):
+            yield f"{segment.ref.id}/{self.name}: {problem}" if isinstance(problem, str) else str(problem)

@@ -25,8 +25,8 @@ from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.through import carried_by, carriers_of, through_keys
 from dovetail.tables.input_table import InputTable
-from dovetail.through.likelihood import LIKELY as LIKELY_THROUGH
-from dovetail.through.likelihood import how_likely
+from dovetail.through.mapping import LIKELY as LIKELY_THROUGH
+from dovetail.through.mapping import how_likely
 from dovetail.transform.transformation import Transformation
 
 _NOTHING_EQUAL = "No columns have a value in common."

@@ -4,6 +4,13 @@ With `min_similarity`, each value joins its most similar one of the right column
 search. Without it, values join that are each other's nearest by a margin, if that is more likely right than wrong in
 view of their similarity and of the other pairs; sparse vectors are then weighted by how rare their dimensions are in
 the two tables, because "league" does not distinguish leagues. Equal values always join.
+
+The similarity of two values is a probability for any two columns, of which most have little in common. Whether these
+two name the same things is seen from their other pairs: where each "Hebei" meets a "Hebei Province", "Hunan" is "Hunan
+Province". The share of right pairs is estimated together with their probabilities, as in: Marco Saerens, Patrice
+Latinne, Christine Decaestecker: Adjusting the Outputs of a Classifier to New a Priori Probabilities, Neural Computation
+14(1), 2002, doi:10.1162/089976602753284446. Two departures: a pair does not confirm itself, and pairs confirm only
+pairs whose words relate in the same way: equal names do not prove that a first name stands for a person.
 """
 
 from __future__ import annotations
@@ -19,7 +26,6 @@ from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.indexes.pexeso.core import Space, TextVectors, VectorParameters, texts_among
 from dovetail.indexes.pexeso.in_memory import RangeSearcher, similarities_of, weigh_by_idf
-from dovetail.join.confirmation import confirmed
 from dovetail.join.keys import JoinKeys, mapped_keys
 from dovetail.normalise.keyed import HASHED
 from dovetail.similar.columns import one_to_one
@@ -37,6 +43,9 @@ _LEAST_TEXTS = 0.5  # of a column's values, to be tried
 
 ValuePair = tuple[int, int, float]
 """Positions among the tokens of both columns, and how similar they are."""
+_PSEUDO_PAIRS = 3.0  # with which the prior counts; 2 to 5 differed by .003 in F1 on the development pairs
+_ROUNDS = 100
+_CLOSE = 1e-6
 
 
 def semantic_keys(
@@ -185,3 +194,25 @@ def _texts(columns: Sequence[InputColumn]) -> dict[str, _Texts]:
             step = -(-len(texts) // _SAMPLE)
             found[column.name] = _Texts(column.tokens.take(pa.array(texts[::step])), len(texts) / column.rows)
     return found
+
+
+def confirmed(similarities: Array, relations: Array, prior: float) -> Array:
+    """The probabilities of pairs that compete with none, given each other."""
+    found = similarities.astype(np.float64)
+    for relation in np.unique(relations):
+        rows = np.flatnonzero(relations == relation)
+        found[rows] = _given_the_others(found[rows], prior)
+    return found
+
+
+def _given_the_others(likely: Array, prior: float) -> Array:
+    likely = np.clip(likely, _CLOSE, 1.0 - _CLOSE)
+    odds = likely / (1.0 - likely) / (prior / (1.0 - prior))
+    for _ in range(_ROUNDS):
+        others = likely.sum() - likely
+        share = np.clip((others + _PSEUDO_PAIRS * prior) / (len(likely) - 1 + _PSEUDO_PAIRS), _CLOSE, 1.0 - _CLOSE)
+        now = odds * share / (1.0 - share)
+        before, likely = likely, now / (1.0 + now)
+        if np.abs(likely - before).max() < _CLOSE:
+            break
+    return likely

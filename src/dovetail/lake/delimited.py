@@ -11,14 +11,13 @@ import pyarrow as pa
 
 from dovetail.errors import UnreadableTable
 from dovetail.lake.blocks import BLOCK_BYTES, raw_chunks, text_blocks, whole_records
-from dovetail.lake.dialect import Dialect, DialectOverride
+from dovetail.lake.dialect import Dialect, DialectOverride, sniff
 from dovetail.lake.encoding import STRAYS, encoding_of, is_single_byte, is_utf8
 from dovetail.lake.formats import refuse_empty, refuse_other_content, refuse_prose
 from dovetail.lake.frame import TAIL_BYTES, frame_of, sep_hint, without_footer
 from dovetail.lake.layout import Layout, Part, RowCounter, distinct_names
 from dovetail.lake.object_path import TablePath
 from dovetail.lake.parse import BlockParser
-from dovetail.lake.sniff import sniff
 from dovetail.lake.streams import open_bytes, read_fully
 
 HEAD_BYTES = 1 << 18

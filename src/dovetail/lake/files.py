@@ -11,7 +11,6 @@ from typing import Protocol
 
 from dovetail._objects import Objects, StoredObject, split_address
 from dovetail.errors import SourceUnreachable
-from dovetail.lake.folder_reader import FolderPath
 from dovetail.lake.listing import (
     Root,
     TableFile,
@@ -25,6 +24,7 @@ from dovetail.lake.listing import (
 from dovetail.lake.object_path import ObjectPath
 from dovetail.lake.reader import AnyPath
 from dovetail.lake.table_folders import (
+    FolderPath,
     current_folder_fingerprint,
     data_files,
     files_below,

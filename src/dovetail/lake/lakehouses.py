@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 
 from dovetail.errors import InputError, UnreadableTable
-from dovetail.lake.data_file import DataFile
+from dovetail.lake.layout import DataFile
 from dovetail.lake.streams import first_line
 
 _READER_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "typeWidening"}

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from dovetail.lake.data_file import DataFile
 from dovetail.lake.declared import NO_KEYS, DeclaredKeys
+from dovetail.lake.object_path import TablePath, path_of
+
+_MADE_UP = re.compile(r"column_\d+(_\d+)?")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,30 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class DataFile:
+    """One file of a table, with the values of the columns that its folders tell."""
+
+    path: str
+    bytes: int
+    mark: str
+    """Changes whenever the file does."""
+    partition: tuple[tuple[str, str | None], ...] = ()
+    is_final: bool = False
+    """Whether its writer never changes it: it may only vanish."""
+
+    @property
+    def table_path(self) -> TablePath:
+        return path_of(self.path)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> DataFile:
+        return cls(**{**values, "partition": tuple((name, value) for name, value in values["partition"])})
+
+
+@dataclass(frozen=True)
 class Part:
     """A piece of a table: bytes of a text file, row groups of a Parquet file, batches of an Arrow file, or files.
 
@@ -111,9 +137,6 @@ class RowCounter:
     @property
     def ragged(self) -> int:
         return self.short + self.long
-
-
-_MADE_UP = re.compile(r"column_\d+(_\d+)?")
 
 
 def is_made_up(name: str) -> bool:

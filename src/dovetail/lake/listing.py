@@ -22,8 +22,8 @@ from typing import Any
 from dovetail._objects import is_remote
 from dovetail.errors import InputError, UnreadableTable
 from dovetail.lake.containers.registry import SEPARATOR, is_container, log_of
-from dovetail.lake.data_file import DataFile
 from dovetail.lake.formats import format_of
+from dovetail.lake.layout import DataFile
 from dovetail.lake.schemes import refuse_password, source_class, split_table
 from dovetail.lake.streams import reasons
 from dovetail.lake.table_folders import ICEBERG, data_files, folder_fingerprint, is_mark

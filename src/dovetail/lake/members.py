@@ -1,20 +1,22 @@
-"""A source with its containers opened: their members are tables, listed and changed with them, read from a copy."""
+"""A source with its containers opened: their members are tables, listed and changed with them, read from a copy.
+
+What is in containers is remembered by their fingerprints: who has the lists need not open, or even fetch, them again.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from dovetail.errors import UnreadableTable
-from dovetail.lake.containers.container import Member
-from dovetail.lake.containers.registry import container_of, is_container, member_address, parse_member
+from dovetail.errors import TemporarilyUnreadable, UnreadableTable, VanishedTable
+from dovetail.lake.containers.registry import Member, container_of, is_container, member_address, parse_member
 from dovetail.lake.files import Copy, Source
 from dovetail.lake.formats import format_of
 from dovetail.lake.listing import Root, TableFile, is_excluded
-from dovetail.lake.member_lists import MemberLists
 from dovetail.lake.object_path import ObjectPath, TablePath
 from dovetail.lake.reader import AnyPath
 from dovetail.lake.streams import reasons
@@ -22,6 +24,10 @@ from dovetail.lake.streams import reasons
 _LISTINGS = 8  # containers that are looked into at the same time. Arbitrary: most of the time is waiting for a disk
 
 _NAMED = 8  # tables, where there are too many
+LISTS_VERSION = 1
+"""Of what is remembered. To be raised when a kind of container finds other tables than before in the same file."""
+Contents = list[Member] | str
+"""The tables of a container, or why it cannot be read."""
 
 
 class OpenedContainers:
@@ -126,3 +132,38 @@ def _container(file: TableFile) -> TableFile:
     """The file that holds a table: the table itself where it is no member."""
     address = parse_member(file.path)
     return file if address is None else replace(file, path=address.path)
+
+
+class MemberLists:
+    """Lists from before, and those of now: of each container that was asked for."""
+
+    def __init__(self, before: Mapping[str, Any] | None = None) -> None:
+        """`before` is what `to_json` gave."""
+        self._before = dict(before or {})
+        self._now: dict[str, Any] = {}
+
+    def contents(self, file: TableFile, look: Callable[[TableFile], Sequence[Member]]) -> Contents:
+        """What is in a container: as remembered where it has not changed, else by `look`."""
+        known = self._before.get(file.path)
+        if known is None or known["fingerprint"] != file.fingerprint:
+            known = {"fingerprint": file.fingerprint, **_described(file, look)}
+        self._now[file.path] = known
+        if "refused" in known:
+            return str(known["refused"])
+        return [Member(name, size) for name, size in known["members"]]
+
+    @property
+    def has_changed(self) -> bool:
+        return self._now != self._before
+
+    def to_json(self) -> dict[str, Any]:
+        return self._now
+
+
+def _described(file: TableFile, look: Callable[[TableFile], Sequence[Member]]) -> dict[str, Any]:
+    try:
+        return {"members": [[member.name, member.bytes] for member in look(file)]}
+    except (TemporarilyUnreadable, VanishedTable):
+        raise
+    except UnreadableTable as reason:
+        return {"refused": str(reason)}

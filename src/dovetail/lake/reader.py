@@ -8,13 +8,25 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from dovetail.lake import file_reader
+from dovetail.errors import UnreadableTable
+from dovetail.lake.avro import detect_avro, read_avro, split_avro
+from dovetail.lake.columnar import COLUMNAR, detect_columnar, read_columnar, split_columnar
+from dovetail.lake.delimited import detect_delimited, read_delimited, split_delimited
 from dovetail.lake.dialect import DialectOverride, parse_override
+from dovetail.lake.formats import COMPRESSION_BY_SUFFIX, format_of, split_suffix
+from dovetail.lake.jsonl import detect_jsonl, read_jsonl, split_jsonl
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.object_path import ObjectPath, TablePath
-from dovetail.lake.streams import reasons
+from dovetail.lake.streams import compression_of, reasons
 
 __all__ = ["DialectOverride", "Layout", "Part", "RowCounter", "detect_layout", "parse_override", "read", "split"]
+
+READERS = {
+    "delimited": read_delimited, "jsonl": read_jsonl, "avro": read_avro, **dict.fromkeys(COLUMNAR, read_columnar)
+}  # fmt: skip
+SPLITTERS = {
+    "delimited": split_delimited, "jsonl": split_jsonl, "avro": split_avro, **dict.fromkeys(COLUMNAR, split_columnar)
+}  # fmt: skip
 
 
 class Readable(Protocol):
@@ -36,7 +48,7 @@ AnyPath = TablePath | Readable
 def detect_layout(path: AnyPath, override: DialectOverride | None = None) -> Layout:
     """Everything that reading needs to know about a table. Raises `UnreadableTable` with the reason."""
     if isinstance(path, Path | ObjectPath):
-        return file_reader.detect_layout(path, override)
+        return _detect_file(path, override)
     with reasons():
         return path.detect(override)
 
@@ -56,7 +68,7 @@ def _read_whole(
     path: AnyPath, layout: Layout, part: Part | None, counter: RowCounter | None
 ) -> Iterator[pa.RecordBatch]:
     if isinstance(path, Path | ObjectPath):
-        yield from file_reader.read(path, layout, part, counter)
+        yield from _read_file(path, layout, part, counter)
     else:
         with reasons():
             yield from path.read(layout, part or Part(), counter or RowCounter())
@@ -65,6 +77,40 @@ def _read_whole(
 def split(path: AnyPath, layout: Layout, target_bytes: int) -> list[Part]:
     """Parts of about `target_bytes` whose rows, in order, are exactly the rows of the whole."""
     if isinstance(path, Path | ObjectPath):
-        return file_reader.split(path, layout.whole, target_bytes)
+        return _split_file(path, layout.whole, target_bytes)
     with reasons():
         return path.split(layout.whole, target_bytes)
+
+
+def _detect_file(path: TablePath, override: DialectOverride | None) -> Layout:
+    found = format_of(path.name)
+    if found is None:
+        raise UnreadableTable(f"not a table by its name: {path.suffix or 'no suffix'}")
+    format, compression = found
+    with reasons():
+        if format in COLUMNAR:
+            return detect_columnar(path, format)
+        if format == "avro":
+            return detect_avro(path)
+        compression = compression or compression_of(path)
+        if format == "jsonl":
+            return detect_jsonl(path, compression)
+        return detect_delimited(path, compression, text_suffix(path.name), override or DialectOverride())
+
+
+def text_suffix(name: str) -> str:
+    """`.tsv` of `a.tsv.gz`."""
+    stem, suffix = split_suffix(name)
+    return split_suffix(stem)[1] if suffix in COMPRESSION_BY_SUFFIX else suffix
+
+
+def _read_file(
+    path: TablePath, layout: Layout, part: Part | None, counter: RowCounter | None
+) -> Iterator[pa.RecordBatch]:
+    with reasons():
+        yield from READERS[layout.format](path, layout, part or Part(), counter or RowCounter())
+
+
+def _split_file(path: TablePath, layout: Layout, target_bytes: int) -> list[Part]:
+    with reasons():
+        return SPLITTERS[layout.format](path, layout, target_bytes)

@@ -18,8 +18,7 @@ from dovetail.lake.column_rules import with_column_rules
 from dovetail.lake.containers.registry import MemberAddress, parse_member
 from dovetail.lake.files import LocalFiles, ObjectFiles, Source
 from dovetail.lake.listing import Root, TableFile, is_spark
-from dovetail.lake.member_lists import MemberLists
-from dovetail.lake.members import OpenedContainers
+from dovetail.lake.members import MemberLists, OpenedContainers
 from dovetail.lake.schemes import source_class, split_table
 from dovetail.lake.table_folders import data_files, is_folder_table
 

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from dovetail.normalise.accents import characters, plain
 from dovetail.normalise.column_type import ColumnType, TypeEvidence, decide, gather
-from dovetail.normalise.folding import fold, fold_one
+from dovetail.normalise.folding import characters, fold, fold_one, plain
 from dovetail.normalise.tokenise import normalise, normalise_value, tokens
 
 NORMALISER_VERSION: int = 1

@@ -87,17 +87,9 @@ class TypeEvidence:
         """Distinct folded values that are not null markers in every column; an upper bound after merging."""
         return sum(self.class_values) - self.class_values[ValueClass.MISSING] - self.class_values[ValueClass.MARKER]
 
-    def null_rows(self, column_type: ColumnType) -> int:
-        """Rows without a token, in a column of this type."""
-        return self.rows_of(null_classes(column_type))
-
     def number_share(self, column_type: ColumnType) -> float:
         """The share of numbers, leading zeros or not, among the rows that have a token."""
         return self._share((*NUMBERS, ValueClass.LEADING_ZERO), column_type)
-
-    def date_share(self, column_type: ColumnType) -> float:
-        """The share of dates and timestamps among the rows that have a token."""
-        return self._share(DATES, column_type)
 
     def _share(self, classes: Iterable[ValueClass], column_type: ColumnType) -> float:
         nulls = null_classes(column_type)

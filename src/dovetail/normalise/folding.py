@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +57,8 @@ _UNCHANGED = (range(0x4E00, 0xA000), range(0xAC00, 0xD7A4))
 """Every character folds to itself: Han and Hangul syllables."""
 _COMBINING_JAMO = range(0x1160, 0x1200)
 """Hangul vowels and finals join the letter before them, though their combining class is 0."""
+LETTER, DIGIT = 1, 2
+_CODES = 1 << 16  # characters beyond are letters as they are
 
 
 def _wide_forms() -> dict[int, int]:
@@ -160,3 +163,35 @@ def _joining_characters() -> frozenset[int]:
     decompositions = filter(None, map(unicodedata.decomposition, map(chr, range(0x3100))))
     pairs = (found.split() for found in decompositions if not found.startswith("<") and " " in found)
     return frozenset(int(second, 16) for _, second in pairs) | frozenset(_COMBINING_JAMO)
+
+
+class _Plain(dict[int, str]):
+    """Each character without accents and case, always as one character, so that positions stay."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        base = unicodedata.normalize("NFD", character)[0].lower()
+        found = base if len(base) == 1 else character
+        self[code] = found
+        return found
+
+
+_PLAIN = _Plain()
+
+
+def plain(text: str) -> str:
+    """The text without accents and case, character for character: as values are compared while programs are learned."""
+    return text.translate(_PLAIN)
+
+
+@cache
+def characters() -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """For kernels: for every character its plain one, and whether it is a letter, a digit or neither."""
+    folded = np.arange(_CODES, dtype=np.uint32)
+    kinds = np.zeros(_CODES, np.uint8)
+    for code in range(_CODES):
+        character = chr(code)
+        if character.isalnum():
+            folded[code] = ord(plain(character))
+            kinds[code] = DIGIT if character.isdigit() else LETTER
+    return folded, kinds

@@ -1,4 +1,4 @@
-"""XXH64 of strings."""
+"""Kernels over bytes of UTF-8: XXH64 of strings, and their single characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from dovetail._compile import compiled, compiled_beside
+from dovetail._compile import compiled, compiled_beside, int64
 from dovetail._types import Array
 
 P1 = np.uint64(11400714785074694791)
@@ -90,3 +90,16 @@ def hash_strings(content: Array, offsets: Array) -> Array:
     for i in range(len(hashes)):
         hashes[i] = hash_bytes(content, offsets[i], offsets[i + 1])
     return hashes
+
+
+@compiled
+def decode_character(content: Array, at: int) -> tuple[int, int]:
+    """The code point at a place of valid UTF-8 text, and its width in bytes."""
+    first = int64(content[at])
+    if first < 0x80:
+        return first, 1
+    width = 2 if first < 0xE0 else (3 if first < 0xF0 else 4)
+    point = first & (0x7F >> width)
+    for byte in range(1, width):
+        point = (point << 6) | (int64(content[at + byte]) & 0x3F)
+    return point, width

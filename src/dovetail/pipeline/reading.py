@@ -30,7 +30,7 @@ from dovetail.lake.reader import AnyPath, detect_layout, read, split
 from dovetail.lake.source import source_of
 from dovetail.lake.streams import reasons
 from dovetail.lake.table_folders import is_as_listed
-from dovetail.pipeline.sources import RawTable, record_of, total_evidence, unreadable
+from dovetail.pipeline.build import RawTable, record_of, total_evidence, unreadable
 from dovetail.pipeline.staging import Slice, staged_table, write_slice
 
 CHANGED = "changed while it was read, three times"

@@ -15,7 +15,7 @@ from dovetail._storage.sealed import seal, unseal
 from dovetail._storage.store import Store
 from dovetail.errors import IndexDamaged, InputError, SourceUnreachable
 from dovetail.lake.listing import Root, TableFile, is_spark
-from dovetail.lake.member_lists import VERSION, MemberLists
+from dovetail.lake.members import LISTS_VERSION, MemberLists
 from dovetail.lake.schemes import source_class
 from dovetail.lake.source import list_lake
 
@@ -116,7 +116,7 @@ def list_tables(
 
     listed = list_lake((root for root in roots if not is_spark(root.path)), is_index, lists, take)
     if lists.has_changed:
-        store.put(MEMBERS, seal({"version": VERSION, "containers": lists.to_json()}))
+        store.put(MEMBERS, seal({"version": LISTS_VERSION, "containers": lists.to_json()}))
     for table, file in listed.items():
         if file.refused or file.path not in seen:
             files[table] = file
@@ -136,4 +136,4 @@ def _member_lists(store: Store) -> MemberLists:
         body = unseal(store.read(MEMBERS), MEMBERS)
     except (FileNotFoundError, IndexDamaged):
         return MemberLists()
-    return MemberLists(body["containers"] if body["version"] == VERSION else None)
+    return MemberLists(body["containers"] if body["version"] == LISTS_VERSION else None)

@@ -28,8 +28,7 @@ from dovetail.lake.column_rules import hide_columns
 from dovetail.lake.layout import Layout, distinct_names
 from dovetail.lake.listing import CATALOG, DATAFRAMES, SPARK_FORMAT, Root, TableFile, is_wanted
 from dovetail.normalise.keyed import hash_key, use_key
-from dovetail.pipeline.spark_files import BY_SPARK, fields_of, plain_paths, stage_files
-from dovetail.pipeline.spark_rows import stage_rows
+from dovetail.pipeline.spark_files import BY_SPARK, fields_of, plain_paths, stage_files, stage_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

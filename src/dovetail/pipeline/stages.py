@@ -39,7 +39,7 @@ from dovetail.indexes.tokens.bucket import Bucket
 from dovetail.indexes.tokens.build import TokenBuilder, entries_of
 from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.indexes.tokens.write import write_buckets
-from dovetail.pipeline.sources import TableSource
+from dovetail.pipeline.build import TableSource
 from dovetail.pipeline.staging import open_records
 from dovetail.pipeline.work import SLICES, Task, slices_of, target_failures
 

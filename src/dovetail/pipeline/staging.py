@@ -22,7 +22,7 @@ from dovetail.lake.layout import Layout, RowCounter
 from dovetail.lake.listing import TableFile
 from dovetail.lake.object_path import path_of
 from dovetail.normalise import TypeEvidence
-from dovetail.pipeline.sources import RawTable, record_of, total_evidence
+from dovetail.pipeline.build import RawTable, record_of, total_evidence
 
 _TYPES = {"values": pa.large_string(), "counts": pa.int64(), "codes": pa.int32()}
 # Opening a slice reads where each of its columns is, which for a table of many columns takes longer than reading one.

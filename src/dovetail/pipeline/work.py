@@ -21,11 +21,10 @@ from dovetail.indexes.rows.query import RowReader
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.lake.layout import Layout, Part, RowCounter
 from dovetail.lake.listing import TableFile
-from dovetail.pipeline.build import build_segment
+from dovetail.pipeline.build import IndexedTable, RawTable, TableSource, build_segment, unreadable
 from dovetail.pipeline.probe import host
 from dovetail.pipeline.reading import check_part, prepare, scan, stage_part
 from dovetail.pipeline.report import Ticks
-from dovetail.pipeline.sources import IndexedTable, RawTable, TableSource, unreadable
 from dovetail.pipeline.staging import Slice, staged_table
 
 Task = dict[str, Any]

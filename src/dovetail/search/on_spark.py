@@ -18,8 +18,7 @@ from dovetail._storage.directory import open_snapshot
 from dovetail.catalog.decisions import Decisions, read_decisions, with_declared
 from dovetail.errors import InputError
 from dovetail.evidence.lake_columns import LakeColumns
-from dovetail.indexes.declared import declared_joins
-from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.open_segment import OpenSegment, declared_joins
 from dovetail.search.many import SCHEMA, answer_of
 from dovetail.search.request import SearchRequest
 

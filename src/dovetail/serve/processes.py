@@ -13,22 +13,28 @@ from __future__ import annotations
 import contextlib
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Generator
 from dataclasses import replace
-from multiprocessing.connection import Pipe
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
+from typing import Any
 
-from dovetail._cancel import check_cancelled
+from dovetail._cancel import Cancelled, cancellable, check_cancelled
+from dovetail.errors import DovetailError
 from dovetail.serve.limits import Limits
+from dovetail.serve.problems import explained
 from dovetail.serve.question import Question
+from dovetail.serve.service import Service
 
 ANSWER, END, FAILURE = b"A", b"E", b"F"
 NOBODY_WAITS = b""
 _LOOK = 0.05  # seconds between two looks whether anybody waits
 _GRACE = 5.0  # seconds to stop in after being told to; generous, the longest kernel takes less
+_LEAVING_LOOK = 0.02  # the same for a process about itself
 
 
 class Processes:
@@ -76,7 +82,7 @@ class Processes:
 class _Process:
     def __init__(self, index: str, folder: Path, limits: Limits) -> None:
         self._connection, theirs = Pipe()
-        command = [sys.executable, "-m", "dovetail.serve.process", str(theirs.fileno())]
+        command = [sys.executable, "-m", "dovetail.serve.processes", str(theirs.fileno())]
         self._child = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
         self._connection.send_bytes(pickle.dumps((index, folder, limits)))
@@ -131,3 +137,57 @@ class _Process:
         self._connection.close()
         self._child.kill()
         self._child.wait()
+
+
+def main(connection: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from the terminal: the server ends first, and then this
+    service = Service(*pickle.loads(connection.recv_bytes()))
+    service.warm_up()
+    try:
+        connection.send_bytes(END)
+        while True:
+            received = connection.recv_bytes()
+            if received != NOBODY_WAITS:
+                _answer(connection, service, *pickle.loads(received))
+    except (EOFError, OSError):
+        return  # the server has ended
+
+
+def _answer(connection: Connection, service: Service, generation: int, question: Question) -> None:
+    try:
+        with cancellable(_Leaving(connection)):
+            state = _send_all(connection, service.answers(question, generation))
+        connection.send_bytes(END + pickle.dumps(state))
+    except (DovetailError, Cancelled) as error:
+        connection.send_bytes(FAILURE + pickle.dumps(error))
+    except ConnectionError:
+        raise
+    except Exception as error:  # noqa: BLE001  # logged here, and a sentence there
+        connection.send_bytes(FAILURE + pickle.dumps(explained(error, question.verb)))
+
+
+def _send_all(connection: Connection, answers: Generator[Any, None, str | None]) -> str | None:
+    while True:
+        try:
+            connection.send_bytes(ANSWER + pickle.dumps(next(answers)))
+        except StopIteration as end:
+            state: str | None = end.value
+            return state
+
+
+class _Leaving:
+    """Whether the server has sent something meanwhile: that nobody waits. Asked often, so it looks now and then."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self._next = connection, 0.0
+
+    def __call__(self) -> bool:
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + _LEAVING_LOOK
+        return self._connection.poll()
+
+
+if __name__ == "__main__":
+    main(Connection(int(sys.argv[1])))

@@ -2,7 +2,7 @@
 
 Questions have three lanes, so that quick ones do not wait for slow ones: looking things up and questions about the
 whole lake run in threads, questions about tables in processes of their own (`processes`) or, if there are none, in
-threads. A question about tables that is under way is shared by all who ask it, and its answer is kept (`answers`).
+threads. A question about tables that is under way is shared by all who ask it, and its answer is kept (`shared`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import pickle
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from typing import Any, TypeVar
 
-from dovetail.serve.answers import Answers
 from dovetail.serve.lanes import HasLeft, Lane
 from dovetail.serve.limits import MB
 from dovetail.serve.processes import Processes
 from dovetail.serve.question import Question
 from dovetail.serve.service import Service
-from dovetail.serve.shared import SharedQuestion
+from dovetail.serve.shared import Answers, SharedQuestion
 
 T = TypeVar("T")
 

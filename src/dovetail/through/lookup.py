@@ -28,10 +28,8 @@ from dovetail.through.bridges import (
 from dovetail.through.chains import find_chains
 from dovetail.through.mapping import ValueMapping, mapping_of
 from dovetail.through.series import SeriesNames, series_of
-from dovetail.through.spelling import places_by_words, spelled
-from dovetail.through.transformed import LEAST_MADE, transformed
-from dovetail.through.transformed import MOST_COLUMNS as MOST_LEARNED
-from dovetail.through.transformed import SECONDS as LEARNING
+from dovetail.through.spelling import LEAST_MADE, MOST_LEARNED, places_by_words, spelled, transformed
+from dovetail.through.spelling import SECONDS as LEARNING
 from dovetail.through.votes import Votes, count_votes
 
 MOST_READ = 600  # bridges; arbitrary, for time: numbers from 1 to 9 are in half of all tables

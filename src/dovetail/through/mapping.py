@@ -1,4 +1,7 @@
-"""The answer: which value of one column belongs to which of the other, and which tables of the lake say so."""
+"""The answer: which value of one column belongs to which of the other, and which tables of the lake say so.
+
+How likely a person would join the two columns by it is a number of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dovetail._model import load_model
 from dovetail._types import Array
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.results import Rows
@@ -18,6 +22,9 @@ from dovetail.through.votes import Votes
 
 THEN = " → "  # between the names of two tables in a row
 _SHOWN = 3  # tables, and other partners, of each pair
+LIKELY = 0.5  # a join through the lake is made unasked, and is a hit, if it is more likely right than wrong
+FEATURES = ("certain", "partners")
+"""Of a mapping: how likely its partners are, and how many different ones there are, on the side that has fewer."""
 
 
 @dataclass(frozen=True)
@@ -179,3 +186,13 @@ def _step(segment: OpenSegment, place: BridgePlace) -> tuple[str, str, str]:
 def _few(tables: Sequence[str]) -> str:
     more = len(tables) - _SHOWN
     return ", ".join(tables[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def how_likely(mapping: ValueMapping) -> float:
+    return float(load_model("join_through", FEATURES).probability(mapping_features(mapping)))
+
+
+def mapping_features(mapping: ValueMapping) -> Array:
+    certain = float(np.mean([pair.probability for pair in mapping])) if mapping else 0.0
+    partners = min(len({pair.value for pair in mapping}), len({pair.partner for pair in mapping}))
+    return np.array([certain, np.log2(1 + partners) / 10])

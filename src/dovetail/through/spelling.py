@@ -1,8 +1,12 @@
-"""Bridges whose values are spelled differently: `o'hare international` for `O'Hare International Airport`.
+"""Bridges whose values are written differently: `o'hare international` for `O'Hare International Airport`, or by rule.
 
-A column is compared by similarity only if its table already holds equal values of the other side, and if it has rare
+By similarity: a column is compared only if its table already holds equal values of the other side, and if it has rare
 words of the values. What a column holds for each other value is left alone: equal beats similar. The most similar one
 must be so in both directions, among all values of the column and among all of mine.
+
+By another rule, `US-CA` for `CA`, `4711` for `Part 4711`: codes are not compared by similarity, since similar ones are
+others. But a program that makes many of them (Auto-Join, `dovetail.transform`) is no chance. It is learned from my
+values and those of a column whose table holds equal values of the other side and whose values have rare pieces of mine.
 """
 
 from __future__ import annotations
@@ -11,18 +15,29 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from dovetail._deadline import Deadline
 from dovetail._types import Array
-from dovetail.evidence.rarity import rarity
+from dovetail.evidence.features import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
+from dovetail.normalise import ColumnType, normalise
 from dovetail.similar.matching import best_keys
 from dovetail.through.bridges import BridgePlace, Reach, Values, equal_pairs, text_columns
 from dovetail.through.series import SeriesNames
+from dovetail.transform.discover import discover
+from dovetail.transform.program import made_by
 
 LEAST_PROBABILITY = 0.5  # that two spellings mean the same
 MOST_COLUMNS = 30  # that are compared by similarity; arbitrary, for time
 LEAST_WORDS = 0.02  # of the values' words, by weight, that a column has
+MOST_LEARNED = 5  # of one side, for which programs are learned; arbitrary, for time
+MOST_KEYS = 20_000  # of a column; arbitrary, for time
+SECONDS = 0.5  # in which programs are learned, for both sides together; arbitrary
+LEAST_MADE = 3  # pairs that a program makes: fewer teach nothing
+_FEW = 2.0  # pairs that count against a program before any is made: of two values, little is known; as in votes.py
+_TEXT = ColumnType("text")
 
 
 def spelled(segment: OpenSegment, column: int, values: Values, wanted: Array, equal: Reach) -> Reach:
@@ -85,3 +100,37 @@ def places_by_words(
                 found.append((-score, BridgePlace(number, int(tables[mine]), columns, pair)))
     found.sort(key=lambda entry: entry[0])
     return list(SeriesNames(segments).few_of_each((place for _, place in found), MOST_COLUMNS))
+
+
+def transformed(
+    segment: OpenSegment, column: int, values: Values, wanted: Array, equal: Reach, deadline: Deadline
+) -> Reach:
+    """The reach of a column with those of the wanted values that learned programs make of its own, or the reverse.
+
+    Only pairs count whose values have no other partner; the more of them have, the less likely the program is right.
+    """
+    missing = np.setdiff1d(np.flatnonzero(wanted), equal.places)
+    keys = segment.tokens.tokens(segment.tokens.set_of(column)[0])
+    if len(missing) < LEAST_MADE or not LEAST_MADE <= len(keys) <= MOST_KEYS:
+        return equal
+    mine = values.tokens.take(pa.array(missing))
+    found = discover({"mine": mine.to_pylist()}, {"theirs": keys.to_pylist()}, deadline=deadline)
+    if found is None:
+        return equal
+    source, target, name = (keys, mine, "theirs") if found.reversed else (mine, keys, "mine")
+    made = pc.index_in(made_by(found.programs, {name: source.to_pylist()}, _tokens, target), target)
+    sources = np.flatnonzero(made.is_valid().to_numpy(zero_copy_only=False))
+    targets = made.drop_null().to_numpy()
+    alone = np.bincount(targets, minlength=len(target))[targets] == 1
+    value, key = (targets, sources) if found.reversed else (sources, targets)
+    alone &= equal.places[key] < 0
+    if alone.sum() < LEAST_MADE:
+        return equal
+    places, probability = equal.places.copy(), equal.probability.copy()
+    places[key[alone]] = missing[value[alone]]
+    probability[key[alone]] = alone.sum() / (len(alone) + _FEW)
+    return Reach(places, probability)
+
+
+def _tokens(values: pa.Array) -> pa.Array:
+    return normalise(values, _TEXT).cast(pa.large_string())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.augment.encoding import encode_codes, encode_numbers
-from dovetail.augment.gain import Target
+from dovetail.augment.rank import Target, encode_codes, encode_numbers
 
 DRAW = np.random.default_rng(5)
 ROWS = 400

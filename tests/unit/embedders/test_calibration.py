@@ -21,7 +21,7 @@ from dovetail.embedders.calibration import (
     calibration_of,
     load_calibration,
 )
-from dovetail.embedders.relation_kernels import (
+from dovetail.embedders.word_kernels import (
     ALL_WORDS,
     EQUAL,
     ONE_OF_SEVERAL,

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.embedders import EMBEDDERS, Embedder, embedder_of
-from dovetail.embedders.abbreviation_kernels import expand
 from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_in, parse, read_abbreviations
 from dovetail.embedders.calibration import Calibrated
 from dovetail.embedders.ngram_kernels import hash_ngrams
+from dovetail.embedders.word_kernels import expand
 from dovetail.errors import InputError, UnknownName
 from dovetail.indexes.pexeso.core import texts_among
 from dovetail.normalise.hashing import as_buffers

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.evidence.column_words import ColumnNames
 from dovetail.evidence.features import INTEGER, Side
 from dovetail.evidence.names import KEY_WORDS, words
 from dovetail.evidence.reference_kernels import PAIR_FEATURES, measure_pairs, score_pairs
 from dovetail.evidence.references import HERE_FEATURES, REFERENCE_FEATURES, THERE_FEATURES, References
+from dovetail.evidence.vocabulary import ColumnNames
 
 WORDS = ("artist", "art", "artisan", "nation", "nationality", "national", "team", "id", "key", "x", "7", "owner", "by")
 name = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map("_".join)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dovetail._spark import session
 from dovetail.api.lake import Lake
 from dovetail.errors import BuildFailed
-from dovetail.graph import inclusion_on_spark, keys_on_spark
+from dovetail.graph import find_keys, inclusion_on_spark
 from dovetail.graph.shared_arrays import shared_folder
 from dovetail.graph.spark_question import set_ranges
 from dovetail.graph.value_sets import ValueSets, hash_ranges
@@ -168,13 +168,13 @@ def test_kept_comparisons_of_rows_are_reused(lake_of, in_process, tmp_path, monk
     with without_spark():
         index(tmp_path / "lake", tmp_path / "idx", settings=UNMERGED)
     compared = []
-    real = keys_on_spark.compare_pairings
+    real = find_keys.compare_pairings
 
     def compare_pairings(task):
         compared.extend(task["pairings"])
         return real(task)
 
-    monkeypatch.setattr(keys_on_spark, "compare_pairings", compare_pairings)
+    monkeypatch.setattr(find_keys, "compare_pairings", compare_pairings)
     lake = Lake(tmp_path / "idx")
     found = lake.foreign_keys(0, master="local[2]").to_dicts()
     names = lake._columns.table_names.to_pylist()

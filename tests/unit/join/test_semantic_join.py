@@ -7,7 +7,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import InputError, UnknownName
-from dovetail.join.confirmation import confirmed
+from dovetail.join.semantic import confirmed
 
 LEFT = {
     "code": ["1", "2", "3", "4", "5"],

@@ -21,7 +21,7 @@ from dovetail.lake import members
 from dovetail.lake.containers.html_tables import HtmlPage
 from dovetail.lake.containers.nested_json import tables_of as json_tables
 from dovetail.lake.containers.registry import parse_member
-from dovetail.lake.containers.sheet_tables import tables_of
+from dovetail.lake.containers.spreadsheets import tables_of
 from dovetail.lake.listing import Root, TableFile
 from dovetail.lake.members import members_of
 from dovetail.lake.reader import detect_layout, read

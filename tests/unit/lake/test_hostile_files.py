@@ -20,7 +20,7 @@ import pytest
 from lakefiles import rows_of, written
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake import unpacking
+from dovetail.lake import streams
 from dovetail.lake.containers import databases, html_tables
 from dovetail.lake.containers.archives import TarArchive, ZipArchive
 from dovetail.lake.containers.databases import SqliteFile
@@ -77,7 +77,7 @@ def read_apart(path: Path) -> tuple[int, str]:
 @pytest.fixture
 def small_limit(monkeypatch):
     """Bombs of a megabyte, so that tests take no time."""
-    monkeypatch.setattr(unpacking, "ALWAYS_UNPACKED", 1 << 20)
+    monkeypatch.setattr(streams, "ALWAYS_UNPACKED", 1 << 20)
 
 
 def packed(kind: str, content: bytes) -> bytes:

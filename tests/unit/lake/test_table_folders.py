@@ -10,11 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dovetail
-from dovetail.lake.folder_reader import FolderPath
 from dovetail.lake.listing import Root
 from dovetail.lake.reader import detect_layout, read, split
 from dovetail.lake.source import list_lake
-from dovetail.lake.table_folders import data_files, table_folders
+from dovetail.lake.table_folders import FolderPath, data_files, table_folders
 from support.pipeline import without_spark
 
 

@@ -19,6 +19,7 @@ from dovetail.normalise import (
     normalise_value,
     tokens,
 )
+from dovetail.normalise.column_type import null_classes
 
 
 def evidence_of(values: list[str | None], counts: list[int] | None = None) -> TypeEvidence:
@@ -244,10 +245,9 @@ def test_evidence_tells_the_catalog_its_shares() -> None:
     assert evidence.rows == 18
     assert evidence.distinct_values == 5
     assert evidence.number_share(ColumnType("text")) == 0.3
-    assert evidence.date_share(ColumnType("text")) == 0.2
     assert evidence.number_share(ColumnType("text", na_is_null=True)) == 3 / 9
-    assert evidence.null_rows(ColumnType("text")) == 8
-    assert evidence.null_rows(ColumnType("integer", na_is_null=True)) == 9
+    assert evidence.rows_of(null_classes(ColumnType("text"))) == 8
+    assert evidence.rows_of(null_classes(ColumnType("integer", na_is_null=True))) == 9
     assert TypeEvidence().number_share(ColumnType("empty")) == 0.0
 
 

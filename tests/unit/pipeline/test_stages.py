@@ -23,8 +23,8 @@ from dovetail.indexes.tokens.build import BUCKETS, ENTRY, entries_of, split_entr
 from dovetail.indexes.tokens.query import TokenReader
 from dovetail.indexes.tokens.write import write_buckets
 from dovetail.normalise.hashing import hash_tokens
+from dovetail.pipeline.build import RawTable, total_evidence
 from dovetail.pipeline.divided import chains, cut_evenly, worth_dividing
-from dovetail.pipeline.sources import RawTable, total_evidence
 from dovetail.pipeline.stages import feed_columns, join_records
 from support.catalog import write_catalog
 

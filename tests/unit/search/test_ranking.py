@@ -10,8 +10,8 @@ import pytest
 import dovetail
 from dovetail._model import Model, load_model
 from dovetail.api.lake import Lake
+from dovetail.evidence.features import rarity
 from dovetail.evidence.lake_columns import LakeColumns
-from dovetail.evidence.rarity import rarity
 from dovetail.search import engine
 from dovetail.search.overlap.search import POOR
 from dovetail.search.ranking.features import FEATURES

@@ -13,11 +13,11 @@ import pytest
 from dovetail._cancel import Cancelled, cancellable, check_cancelled
 from dovetail._deadline import Deadline
 from dovetail.api.lake import Lake
-from dovetail.serve.answers import Answers
 from dovetail.serve.lanes import Lane
 from dovetail.serve.limits import Limits
 from dovetail.serve.problems import Busy, Refused
 from dovetail.serve.question import Question
+from dovetail.serve.shared import Answers
 from dovetail.serve.work import Workers
 
 

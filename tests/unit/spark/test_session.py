@@ -11,7 +11,7 @@ import pytest
 
 import dovetail
 from dovetail._spark import session as sessions
-from dovetail._spark.progress import watch_tasks
+from dovetail._spark.engine import watch_tasks
 from dovetail._spark.session import SparkRequest, spark_session
 from dovetail.errors import BuildFailed, InputError
 from dovetail.join.request import JoinRequest

@@ -12,7 +12,7 @@ from dovetail.api.lake import Lake
 from dovetail.tables.input_table import open_table
 from dovetail.through.bridges import Reach
 from dovetail.through.lookup import Effort, map_columns, values_of
-from dovetail.through.transformed import transformed
+from dovetail.through.spelling import transformed
 from support.pipeline import index, without_spark
 from unit.through.conftest import write
 

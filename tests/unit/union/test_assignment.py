@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.union.assignment import best_assignment
+from dovetail.union.alignment import best_assignment
 
 weights = st.tuples(st.integers(1, 5), st.integers(1, 5)).flatmap(
     lambda shape: st.lists(

@@ -13,16 +13,15 @@ from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS, JosieBuilder
 from dovetail.indexes.josie.format import JosieArrays
 from dovetail.indexes.josie.kernels import positions_of
 from dovetail.indexes.josie.query import JosieReader
-from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.protocol import NOTHING, Frozen, Index
 from dovetail.indexes.tokens.format import TokenArrays
 from dovetail.indexes.tokens.query import TokenReader
 
 
-class JosieIndex:
+class JosieIndex(Index):
     name = josie_format.NAME
     version = josie_format.VERSION
     question = "which columns share the most values with mine?"
-    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> JosieBuilder:
         return JosieBuilder()
@@ -30,9 +29,8 @@ class JosieIndex:
     def open(self, segment: Segment) -> JosieReader:
         return JosieReader(segment)
 
-    def check(self, segment: Segment) -> Iterator[str]:
-        for problem in _broken_references(segment):
-            yield f"{segment.ref.id}/{self.name}: {problem}"
+    def problems(self, segment: Segment) -> Iterator[str]:
+        yield from _broken_references(segment)
 
 
 def _broken_references(segment: Segment) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dovetail.indexes.lsh_ensemble import format as lsh_format
 from dovetail.indexes.lsh_ensemble.build import LshEnsembleBuilder, Sketcher
 from dovetail.indexes.lsh_ensemble.format import LshArrays
 from dovetail.indexes.lsh_ensemble.query import LshEnsembleReader
-from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.protocol import NOTHING, Frozen, Index
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
 
@@ -22,11 +22,10 @@ _SAMPLE = 256
 _CHECK_MEMORY = 1 << 26
 
 
-class LshEnsembleIndex:
+class LshEnsembleIndex(Index):
     name = lsh_format.NAME
     version = lsh_format.VERSION
     question = "which columns hold at least this share of my values?"
-    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> LshEnsembleBuilder:
         return LshEnsembleBuilder(memory_bytes)
@@ -34,14 +33,13 @@ class LshEnsembleIndex:
     def open(self, segment: Segment) -> LshEnsembleReader:
         return LshEnsembleReader(segment)
 
-    def check(self, segment: Segment) -> Iterator[str]:
+    def problems(self, segment: Segment) -> Iterator[str | FormatMismatch]:
         try:
             arrays = LshArrays(segment.pack(self.name))
         except FormatMismatch as mismatch:
-            yield str(mismatch)
+            yield mismatch
             return
-        for problem in _broken_references(arrays, TokenArrays(segment.pack(tokens_format.NAME))):
-            yield f"{segment.ref.id}/{self.name}: {problem}"
+        yield from _broken_references(arrays, TokenArrays(segment.pack(tokens_format.NAME)))
 
 
 def _broken_references(arrays: LshArrays, tokens: TokenArrays) -> Iterator[str]:

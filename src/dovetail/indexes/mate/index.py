@@ -16,14 +16,14 @@ from dovetail.indexes.mate.core import ColumnGroups, SuperKeyParameters
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, MateArrays
 from dovetail.indexes.mate.kernels import count_rows, fill_keys, fill_postings, sum_items
 from dovetail.indexes.mate.query import MateReader
-from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.protocol import NOTHING, Frozen, Index
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
 
 _CHECKED_ROWS = 100_000
 
 
-class MateIndex:
+class MateIndex(Index):
     name = mate_format.NAME
     version = mate_format.VERSION
     question = "which tables join on several of my columns together?"
@@ -35,14 +35,13 @@ class MateIndex:
     def open(self, segment: Segment) -> MateReader:
         return MateReader(segment)
 
-    def check(self, segment: Segment) -> Iterator[str]:
+    def problems(self, segment: Segment) -> Iterator[str | FormatMismatch]:
         try:
             reader = MateReader(segment)
         except FormatMismatch as mismatch:
-            yield str(mismatch)
+            yield mismatch
             return
-        for problem in _broken_references(reader):
-            yield f"{segment.ref.id}/{self.name}: {problem}"
+        yield from _broken_references(reader)
 
 
 def _broken_references(reader: MateReader) -> Iterator[str]:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled, int64
 from dovetail._storage.packing_kernels import Packed, bits_at, packed_at
 from dovetail._types import Array
+from dovetail.normalise.hash_kernels import decode_character
 
 # The constants of SplitMix64.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -19,11 +19,11 @@ from dovetail.embedders.abbreviations import Abbreviation, Abbreviations, built_
 from dovetail.embedders.calibration import Matching, WordSets, calibration_of
 from dovetail.embedders.protocol import Sparse, SparseEmbedder
 from dovetail.errors import FormatMismatch
-from dovetail.indexes.hidden import hidden_groups
 from dovetail.indexes.pexeso.kernels import mark_texts
 from dovetail.indexes.protocol import Frozen
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.query import hidden_groups
 from dovetail.normalise.hashing import as_buffers
 
 Vectors = Sparse | Array

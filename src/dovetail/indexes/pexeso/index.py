@@ -15,17 +15,16 @@ from dovetail.indexes.pexeso.build import PexesoBuilder
 from dovetail.indexes.pexeso.core import VectorParameters, heads_of, text_ids
 from dovetail.indexes.pexeso.kernels import BLOCK, coded_scales, coded_weight, largest_weights
 from dovetail.indexes.pexeso.query import PexesoReader
-from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.protocol import NOTHING, Frozen, Index
 
 _SAMPLE = 256
 _ALIKE = 1e-4  # of coordinates: models may round differently from machine to machine
 
 
-class PexesoIndex:
+class PexesoIndex(Index):
     name = pexeso_format.NAME
     version = pexeso_format.VERSION
     question = "which columns match mine in spelling or meaning?"
-    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> PexesoBuilder:
         return PexesoBuilder(scratch, memory_bytes, VectorParameters.of(frozen))
@@ -33,14 +32,13 @@ class PexesoIndex:
     def open(self, segment: Segment) -> PexesoReader:
         return PexesoReader(segment)
 
-    def check(self, segment: Segment) -> Iterator[str]:
+    def problems(self, segment: Segment) -> Iterator[str | FormatMismatch]:
         try:
             reader = PexesoReader(segment)
         except FormatMismatch as mismatch:
-            yield str(mismatch)
+            yield mismatch
             return
-        for problem in _broken_references(reader, text_ids(segment)):
-            yield f"{segment.ref.id}/{self.name}: {problem}"
+        yield from _broken_references(reader, text_ids(segment))
 
 
 def _broken_references(reader: PexesoReader, texts: Array) -> Iterator[str]:

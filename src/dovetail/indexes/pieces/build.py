@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 from dovetail._storage.segment import SegmentWriter
-from dovetail.indexes.hidden import hidden_groups
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.core import pairs_of
 from dovetail.indexes.shares import Share, SharedBuilder
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.format import TokenArrays
+from dovetail.indexes.tokens.query import hidden_groups
 
 _HASHES = 1 << 32  # hashes have 32 bits
 _NEEDED = 7  # times the codes of the tokens, to sort all of their pieces at once

@@ -9,22 +9,21 @@ import numpy as np
 
 from dovetail._storage.packing_kernels import unpack
 from dovetail._storage.segment import Segment
-from dovetail.indexes.hidden import hidden_groups
 from dovetail.indexes.pieces import format as pieces_format
 from dovetail.indexes.pieces.build import PiecesBuilder
 from dovetail.indexes.pieces.core import pairs_of
 from dovetail.indexes.pieces.query import PieceReader
-from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.protocol import NOTHING, Frozen, Index
+from dovetail.indexes.tokens.query import hidden_groups
 
 _PARTS = 16
 _HASHES = 1 << 32
 
 
-class PiecesIndex:
+class PiecesIndex(Index):
     name = pieces_format.NAME
     version = pieces_format.VERSION
     question = "which columns have pieces of my values?"
-    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> PiecesBuilder:
         return PiecesBuilder(scratch, memory_bytes)
@@ -32,7 +31,7 @@ class PiecesIndex:
     def open(self, segment: Segment) -> PieceReader:
         return PieceReader(segment)
 
-    def check(self, segment: Segment) -> Iterator[str]:
+    def problems(self, segment: Segment) -> Iterator[str]:
         reader = PieceReader(segment)
         arrays, tokens, at = reader.arrays, reader.tokens.arrays, 0
         hidden = hidden_groups(segment, tokens)
@@ -45,10 +44,10 @@ class PiecesIndex:
                 unpack(packed, place.start, min(place.stop, packed.length)) for packed in (arrays.hashes, arrays.groups)
             )
             if not all(np.array_equal(*both) for both in zip(read, (hashes, groups), strict=True)):
-                yield f"{segment.ref.id}/{self.name}: pieces are not those of the tokens"
+                yield "pieces are not those of the tokens"
                 return
         if at != arrays.hashes.length:
-            yield f"{segment.ref.id}/{self.name}: there are more pieces than the tokens have"
+            yield "there are more pieces than the tokens have"
 
 
 PIECES = PiecesIndex()

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail._byte_kernels import decode_character
 from dovetail._compile import compiled, int64
 from dovetail._storage.packing_kernels import Packed, packed_at
 from dovetail._types import Array
+from dovetail.normalise.hash_kernels import decode_character
 
 _LETTER, _DIGIT = 1, 2
 _LONGEST = 200  # bytes: longer values are prose

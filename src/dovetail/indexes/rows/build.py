@@ -19,8 +19,7 @@ from dovetail._storage.spill import Records, write_records
 from dovetail._types import Array
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.rows import format as rows_format
-from dovetail.indexes.rows.core import RowLayout
-from dovetail.indexes.rows.format import RowPackWriter
+from dovetail.indexes.rows.format import RowLayout, RowPackWriter
 from dovetail.indexes.rows.kernels import write_cells
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader

@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from dovetail._storage.segment import Segment
-from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.protocol import NOTHING, Frozen, Index
 from dovetail.indexes.rows import format as rows_format
 from dovetail.indexes.rows.build import RowsBuilder
 from dovetail.indexes.rows.query import RowReader
 
 
-class RowsIndex:
+class RowsIndex(Index):
     name = rows_format.NAME
     version = rows_format.VERSION
     question = "which values occur together in a row?"
-    needs = ("tokens",)
 
     def builder(self, scratch: Path, memory_bytes: int, frozen: Frozen = NOTHING) -> RowsBuilder:
         return RowsBuilder(scratch, memory_bytes)
@@ -26,9 +25,8 @@ class RowsIndex:
     def open(self, segment: Segment) -> RowReader:
         return RowReader(segment)
 
-    def check(self, segment: Segment) -> Iterator[str]:
-        for problem in _broken_references(RowReader(segment)):
-            yield f"{segment.ref.id}/{self.name}: {problem}"
+    def problems(self, segment: Segment) -> Iterator[str]:
+        yield from _broken_references(RowReader(segment))
 
 
 def _broken_references(reader: RowReader) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail._storage.packing_kernels import unpack
 from dovetail._storage.segment import Segment
-from dovetail.indexes.protocol import NOTHING, Frozen
+from dovetail.indexes.protocol import NOTHING, Frozen, Index
 from dovetail.indexes.tokens import format as tokens_format
 from dovetail.indexes.tokens.build import TokenBuilder
 from dovetail.indexes.tokens.format import TokenArrays, running_sum
@@ -18,7 +18,7 @@ from dovetail.indexes.tokens.query import TokenReader
 from dovetail.indexes.tokens.query_kernels import count_leading, tags_of
 
 
-class TokensIndex:
+class TokensIndex(Index):
     name = tokens_format.NAME
     version = tokens_format.VERSION
     question = "which columns hold this value?"
@@ -30,10 +30,9 @@ class TokensIndex:
     def open(self, segment: Segment) -> TokenReader:
         return TokenReader(segment)
 
-    def check(self, segment: Segment) -> Iterator[str]:
+    def problems(self, segment: Segment) -> Iterator[str]:
         arrays = TokenArrays(segment.pack(self.name))
-        for problem in broken_references(arrays):
-            yield f"{segment.ref.id}/{self.name}: {problem}"
+        yield from broken_references(arrays)
 
 
 def broken_references(arrays: TokenArrays) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Queries to the tokens pack of one segment: from values to columns and back."""
+"""Queries to the tokens pack of one segment: from values to columns and back.
+
+Values of hashed columns alone are kept as hashes only, and have no spelling.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail._storage.packing_kernels import sum_packed, unpack
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail._types import Array
+from dovetail.catalog import records
+from dovetail.catalog.records import CatalogReader
 from dovetail.indexes.tokens.format import NAME, TokenArrays
 from dovetail.indexes.tokens.query_kernels import ascending, find_tokens, spread, weigh_groups
 from dovetail.normalise.hash_kernels import hash_strings
 from dovetail.normalise.hashing import as_buffers, as_strings
+from dovetail.normalise.keyed import HASHED
 
 _WORTH_A_THREAD = 20_000  # tokens
 
@@ -94,3 +101,13 @@ class TokenReader:
     def rows(self) -> Array:
         """In how many rows each column has a token."""
         return sum_packed(self.arrays.set_counts, self.arrays.set_offsets)
+
+
+def hidden_groups(segment: Segment | SegmentWriter, tokens: TokenArrays) -> Array:
+    """Which groups of tokens only columns of hashes hold, by the types that the segment's catalog has."""
+    kinds = CatalogReader(segment.pack(records.NAME)).columns["kind"]
+    hashed = pc.equal(kinds, HASHED.kind).to_numpy()
+    if not hashed.any():
+        return np.zeros(tokens.groups, bool)
+    found: Array = np.logical_and.reduceat(hashed[tokens.posting_columns], tokens.posting_offsets[:-1])
+    return found

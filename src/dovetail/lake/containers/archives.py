@@ -12,11 +12,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.containers.container import Member, gone
+from dovetail.lake.containers.registry import Member, gone
 from dovetail.lake.formats import format_of, split_suffix
 from dovetail.lake.object_path import TablePath
-from dovetail.lake.streams import broken, compression_of, open_bytes
-from dovetail.lake.unpacking import refuse_bomb
+from dovetail.lake.streams import broken, compression_of, open_bytes, refuse_bomb
 
 LARGEST_MEMBER = 1 << 36
 """Of a file in an archive, unpacked: 64 GB, whatever it was packed to. It is written to the disk of scratch files."""

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.containers.container import Member, gone, write_csv
+from dovetail.lake.containers.registry import Member, gone, write_csv
 from dovetail.lake.encoding import STRAYS, encoding_of
 
 LARGEST_PAGE = 1 << 28  # bytes. A page is held in memory

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dovetail.errors import UnreadableTable
-from dovetail.lake.containers.container import Member, gone
+from dovetail.lake.containers.registry import Member, gone
 from dovetail.lake.encoding import STRAYS, encoding_of
 from dovetail.lake.jsonl import Written, parsed
 from dovetail.lake.strings import json_text

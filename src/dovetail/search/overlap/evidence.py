@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail._types import Array
 from dovetail.catalog.records import ColumnRecord
-from dovetail.evidence.rarity import rarity
+from dovetail.evidence.features import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.engine import Match
 from dovetail.search.hit import Hit

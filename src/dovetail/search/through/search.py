@@ -28,9 +28,8 @@ from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.through.bridges import text_columns
 from dovetail.through.columns import is_of
-from dovetail.through.likelihood import LIKELY, how_likely
 from dovetail.through.lookup import Effort, Excluded, map_columns, values_of
-from dovetail.through.mapping import ValueMapping
+from dovetail.through.mapping import LIKELY, ValueMapping, how_likely
 
 _CARRIERS = 20  # columns that hold most of my values; arbitrary, for time
 _REACHED = 10  # columns that hold most of what is beside them, for each; arbitrary, for time

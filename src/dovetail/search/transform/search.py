@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.errors import InputError
-from dovetail.evidence.rarity import rarity
+from dovetail.evidence.features import rarity
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
 from dovetail.search.engine import Match
