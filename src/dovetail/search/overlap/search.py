@@ -26,7 +26,6 @@ from dovetail.search.ranking.rank import MOST_OVERLAP, Ranker, is_tried
 from dovetail.search.ranking.reasons import reasons
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
-from dovetail.ways import ChosenWay
 
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
@@ -78,11 +77,6 @@ class _ColumnSearch:
         self.segments, self.request, self.table = query.segments, query.request, query.table
         self.on = query.names[0] if query.names else None
         self._evidence: dict[str, Evidence] = {}
-
-    @cached_property
-    def way(self) -> ChosenWay:
-        """The algorithm for single columns."""
-        return self.request.way_of("overlap")
 
     def evidence(self, column: InputColumn) -> Evidence:
         """The evidence for matches of a column; the dictionaries are looked up once."""
@@ -149,7 +143,7 @@ class _ColumnSearch:
         evidence = [self.evidence(column) for column in self.table.columns]
         floors = [self._floor(column) for column in self.table.columns]
         rejected = set(self._rejected(lake))
-        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self.query.rejects, self.way)
+        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self.query.rejects)
 
     def _rejected(self, lake: LakeColumns) -> Iterator[tuple[int, int]]:
         """Pairs that a person rejected: the places of my columns, and columns of the lake by their numbers."""
@@ -204,9 +198,9 @@ class _ColumnSearch:
         """So many columns that share most values; with a threshold, all that reach it."""
         least, fast, share = self.request.min_overlap, self.request.fast, self.request.share
         if share is not None:
-            found = engine.containing(self.segments, column.tokens, share, least, self.query.allowed, fast, self.way)
+            found = engine.containing(self.segments, column.tokens, share, least, self.query.allowed, fast)
         else:
             assert most is not None  # only a threshold asks for all
             more = most + self.query.decided.rejections
-            found = engine.top(self.segments, column.tokens, more, least, self.query.allowed, fast, self.way)
+            found = engine.top(self.segments, column.tokens, more, least, self.query.allowed, fast)
         return [match for match in found if not self.query.decided.rejects_match((column.name,), match)][:most]

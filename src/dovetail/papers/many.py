@@ -1,0 +1,143 @@
+"""MANY: all unary inclusion dependencies of a lake, candidates from Bloom signatures, validated with exact sets.
+
+Fabian Tschirschnitz, Thorsten Papenbrock, Felix Naumann: Detecting Inclusion Dependencies on Very Many Tables. TODS
+42(3), 2017. doi:10.1145/3105959.
+
+| paper | here |
+|---|---|
+| m, k, p | `BloomParameters.bits`, `hashes`, `passes` |
+| sigMatrix | `bit_matrix` |
+| dep2refs, ref2deps | `BloomParameters.strategy` |
+| indexed bit-vector | `BloomParameters.vectors`, `active` in `_intersect` |
+| filters of section 3.2 | `InclusionFilters` |
+| IND-Validator | `_includes` |
+
+Guarantee: exact. Whole inclusions of single columns.
+
+Departures: columns with the same values are one set, and a group of tokens that the same sets hold is hashed as one
+item. docs/algorithms/many.md has the product's search, which proposes candidates by posting lists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dovetail._progress import Progress, silent
+from dovetail._types import Array
+from dovetail.errors import InputError
+from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery
+from dovetail.graph.inclusion_dependencies import InclusionDependencies
+from dovetail.graph.lake_columns import LakeColumns
+from dovetail.graph.value_sets import ValueSets
+from dovetail.papers.arguments import Answer, Index, segments_of
+from dovetail.papers.many_kernels import bit_matrix, proposed
+
+
+@dataclass(frozen=True)
+class BloomParameters:
+    """By default those of the paper's experiments on many tables."""
+
+    bits: int = 650
+    hashes: int = 6
+    passes: int = 2
+    strategy: Literal["dep2refs", "ref2deps"] = "dep2refs"
+    vectors: Literal["indexed", "plain"] = "indexed"
+
+    def __post_init__(self) -> None:
+        if min(self.bits, self.hashes, self.passes) < 1:
+            raise InputError("`bits`, `hashes` and `passes` must be at least 1.")
+        if self.strategy not in ("dep2refs", "ref2deps") or self.vectors not in ("indexed", "plain"):
+            raise InputError("`strategy` is dep2refs or ref2deps, and `vectors` indexed or plain.")
+
+
+PUBLISHED = BloomParameters()
+PUBLISHED_FILTERS = InclusionFilters()
+
+
+@dataclass(frozen=True)
+class SignatureWork:
+    """Pairs of sets that the signatures left to validate, and the bytes of the signatures."""
+
+    candidates: int
+    signature_bytes: int
+
+
+def inclusion_dependencies(
+    index: Index,
+    parameters: BloomParameters = PUBLISHED,
+    filters: InclusionFilters = PUBLISHED_FILTERS,
+    *,
+    null_is_a_value: bool = False,
+    threads: int = 1,
+) -> Answer[dict[str, Any], SignatureWork]:
+    """The dependencies of the whole lake, best first, each as `lake.inds` gives it."""
+    finder = SignatureFinder(
+        LakeColumns(segments_of(index)), InclusionQuery(filters, null_is_a_value=null_is_a_value), parameters, threads
+    )
+    found = InclusionDependencies(finder).to_dicts()
+    return Answer(found, SignatureWork(finder.matrix.candidates, finder.matrix.nbytes))
+
+
+class SignatureFinder(InclusionFinder):
+    """Finds the dependencies of a lake by signatures, as `InclusionFinder` does by posting lists."""
+
+    def __init__(
+        self,
+        columns: LakeColumns,
+        query: InclusionQuery,
+        parameters: BloomParameters = PUBLISHED,
+        threads: int = 1,
+        progress: Progress = silent,
+        sets: ValueSets | None = None,
+    ) -> None:
+        if query.containment != 1:
+            raise InputError("Signatures find whole inclusions only; `containment` must be 1.")
+        super().__init__(columns, query, threads, progress=progress, sets=sets)
+        self.matrix = SignatureMatrix(self.sets, parameters)
+
+    def _propose(self, first: int, stop: int, least: Array, most: Array, found: Array) -> tuple[int, int]:
+        return self.matrix.find(first, stop, most, found)
+
+
+class SignatureMatrix:
+    """The signatures of all sets: `bits` times `passes` bits for each."""
+
+    def __init__(self, sets: ValueSets, parameters: BloomParameters) -> None:
+        self._sets = sets
+        self._parameters = parameters
+        self._matrix = bit_matrix(
+            sets.group_offsets,
+            sets.groups,
+            sets.private,
+            len(sets.weights),
+            parameters.bits,
+            parameters.hashes,
+            parameters.passes,
+        )
+        marks = np.zeros((len(sets) + 63) // 64 * 64, np.uint8)
+        marks[: len(sets)] = sets.referable_sets
+        self._allowed = np.packbits(marks, bitorder="little").view(np.uint64)
+        self.candidates = 0
+        """How many pairs the signatures have left to validate."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the signatures."""
+        return int(self._matrix.nbytes)
+
+    def find(self, first: int, last: int, most: Array, found: Array) -> tuple[int, int]:
+        """Fill `found` with (dependent, referenced, overlap) for the sets of this range.
+
+        Returns the set to continue with, in case `found` became full, and the number of rows.
+        """
+        sets, referenced = self._sets, self._parameters.strategy == "ref2deps"
+        indexed = self._parameters.vectors == "indexed"
+        next_set, filled, looked_at = proposed(
+            self._matrix, first, last, referenced, indexed, most, self._allowed, sets.sizes, sets.private,
+            sets.group_offsets, sets.groups, found,
+        )  # fmt: skip
+        self.candidates += looked_at
+        return next_set, filled
