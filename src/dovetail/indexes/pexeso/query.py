@@ -12,7 +12,7 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.embedders.protocol import Sparse
-from dovetail.indexes.pexeso.block_and_verify import ColumnGrid, dense_rows
+from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
 from dovetail.indexes.pexeso.core import TextVectors, Vectors, radius_of
 from dovetail.indexes.pexeso.dense import Clusters
 from dovetail.indexes.pexeso.format import NAME, PexesoArrays
@@ -77,27 +77,18 @@ class PexesoReader:
     ) -> Array:
         """Which of some columns (a mask) may have `least` rows with a match, by block and verify; never too few.
 
-        All of them where blocking costs more than it saves. A query counts as often as its weight says; `matched` are
-        rows of each column that match already.
+        All of them where blocking costs more than it saves, as it always does with sparse vectors. A query counts as
+        often as its weight says; `matched` are rows of each column that match already.
         """
-        if not self.texts or not len(weights):
+        vectors, radius = texts.vectors, radius_of(matching.least_cosine)
+        if isinstance(vectors, Sparse) or not self.texts or not len(weights) or not self._pays(vectors, radius):
             return columns
-        dense, radius = self.dense(texts), radius_of(matching.least_cosine)
-        if not self._pays(dense, radius):
-            return columns
-        return self.grid(radius).joinable(dense, weights, radius, least, matched, columns)[0]
-
-    def dense(self, texts: TextVectors) -> Array:
-        """Texts as vectors with all their coordinates."""
-        vectors = texts.vectors
-        return dense_rows(vectors, self.dimension) if isinstance(vectors, Sparse) else vectors
+        return self.grid(radius).joinable(vectors, weights, radius, least, matched, columns)[0]
 
     def _pays(self, queries: Array, radius: float) -> bool:
         """Whether blocking costs less than it saves, and the grid is there or has become worth making."""
         self._asked += len(queries)
-        if self.arrays.is_sparse or self._asked < _VALUES_A_GRID:
-            return False
-        return self.grid(radius).share_left(queries, radius) < _LEFT
+        return self._asked >= _VALUES_A_GRID and self.grid(radius).share_left(queries, radius) < _LEFT
 
     def grid(self, radius: float, pivots: int = 0, levels: int = 0) -> ColumnGrid:
         """Made when it is first asked for, and kept. Without |P| and m, the cost model chooses them."""

@@ -25,9 +25,11 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from dovetail._types import Array
+from dovetail.embedders.protocol import Sparse
 from dovetail.errors import InputError
 from dovetail.indexes.lsh_ensemble.core import as_ratio, least_overlap
 from dovetail.indexes.open_segment import OpenSegment
+from dovetail.indexes.pexeso.block_and_verify import dense_rows
 from dovetail.indexes.pexeso.core import radius_of
 from dovetail.indexes.pexeso.grid import MOST_LEVELS, MOST_PIVOTS
 from dovetail.papers.arguments import Answer, Index, column_of, live_columns, segments_of, total
@@ -116,4 +118,6 @@ def candidates(
         if grids.partitions
         else reader.grid(radius, grids.pivots, grids.levels)
     )
-    return blocking.joinable(reader.dense(asked.vectors), weights, radius, least, count.rows, allowed)
+    vectors = asked.vectors.vectors
+    dense = dense_rows(vectors, reader.dimension) if isinstance(vectors, Sparse) else vectors
+    return blocking.joinable(dense, weights, radius, least, count.rows, allowed)
