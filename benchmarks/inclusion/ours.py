@@ -46,7 +46,7 @@ def main() -> None:
         "cpu": time.process_time() - cpu,
         "columns": int(inclusions.columns.alive.sum()),
         "sets": len(inclusions.sets),
-        "candidates": inclusions.matrix.candidates if isinstance(inclusions, SignatureFinder) else None,
+        "candidates": inclusions.work.candidates if isinstance(inclusions, SignatureFinder) else None,
         "dependencies": found,
     }
     if given.write:

@@ -21,7 +21,7 @@ from dovetail.api.lake import Lake
 from dovetail.graph.inclusion import NO_FILTERS, InclusionFilters, InclusionFinder, InclusionQuery
 from dovetail.graph.lake_columns import LakeColumns
 from dovetail.graph.value_sets import ValueSets
-from dovetail.papers.many import BloomParameters, SignatureFinder
+from dovetail.papers.many import BloomParameters, SignatureFinder, SignatureWork
 
 BITS, HASHES, PASSES = (50, 100, 400, 650, 1000, 1500), (1, 3, 6, 10), (1, 2, 4)
 FILTERS = {
@@ -64,8 +64,8 @@ class Bench:
         )
         found = sum(len(pairs) for pairs in finder.set_pairs())
         seconds = time.perf_counter() - begun
-        matrix = finder.matrix if isinstance(finder, SignatureFinder) else None
-        return Run(seconds, matrix.candidates if matrix else 0, matrix.nbytes / 1e6 if matrix else 0.0, found)
+        work = finder.work if isinstance(finder, SignatureFinder) else SignatureWork(0, 0)
+        return Run(seconds, work.candidates, work.signature_bytes / 1e6, found)
 
 
 def sweep(bench: Bench) -> Iterator[str]:

@@ -20,12 +20,11 @@ item. docs/algorithms/many.md has the product's search, which proposes candidate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from dovetail._progress import Progress, silent
 from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery
@@ -78,7 +77,7 @@ def inclusion_dependencies(
         LakeColumns(segments_of(index)), InclusionQuery(filters, null_is_a_value=null_is_a_value), parameters, threads
     )
     found = InclusionDependencies(finder).to_dicts()
-    return Answer(found, SignatureWork(finder.matrix.candidates, finder.matrix.nbytes))
+    return Answer(found, finder.work)
 
 
 class SignatureFinder(InclusionFinder):
@@ -90,54 +89,31 @@ class SignatureFinder(InclusionFinder):
         query: InclusionQuery,
         parameters: BloomParameters = PUBLISHED,
         threads: int = 1,
-        progress: Progress = silent,
         sets: ValueSets | None = None,
     ) -> None:
         if query.containment != 1:
             raise InputError("Signatures find whole inclusions only; `containment` must be 1.")
-        super().__init__(columns, query, threads, progress=progress, sets=sets)
-        self.matrix = SignatureMatrix(self.sets, parameters)
-
-    def _propose(self, first: int, stop: int, least: Array, most: Array, found: Array) -> tuple[int, int]:
-        return self.matrix.find(first, stop, most, found)
-
-
-class SignatureMatrix:
-    """The signatures of all sets: `bits` times `passes` bits for each."""
-
-    def __init__(self, sets: ValueSets, parameters: BloomParameters) -> None:
-        self._sets = sets
-        self._parameters = parameters
+        super().__init__(columns, query, threads, sets=sets)
+        mine, (bits, hashes, passes, strategy, vectors) = self.sets, astuple(parameters)
+        self._referenced, self._indexed = strategy == "ref2deps", vectors == "indexed"
         self._matrix = bit_matrix(
-            sets.group_offsets,
-            sets.groups,
-            sets.private,
-            len(sets.weights),
-            parameters.bits,
-            parameters.hashes,
-            parameters.passes,
+            mine.group_offsets, mine.groups, mine.private, len(mine.weights), bits, hashes, passes
         )
-        marks = np.zeros((len(sets) + 63) // 64 * 64, np.uint8)
-        marks[: len(sets)] = sets.referable_sets
+        marks = np.zeros((len(mine) + 63) // 64 * 64, np.uint8)
+        marks[: len(mine)] = mine.referable_sets
         self._allowed = np.packbits(marks, bitorder="little").view(np.uint64)
-        self.candidates = 0
-        """How many pairs the signatures have left to validate."""
+        self._looked_at: list[int] = []  # by each call of the kernel; threads append
 
     @property
-    def nbytes(self) -> int:
-        """The memory of the signatures."""
-        return int(self._matrix.nbytes)
+    def work(self) -> SignatureWork:
+        """So far."""
+        return SignatureWork(sum(self._looked_at), int(self._matrix.nbytes))
 
-    def find(self, first: int, last: int, most: Array, found: Array) -> tuple[int, int]:
-        """Fill `found` with (dependent, referenced, overlap) for the sets of this range.
-
-        Returns the set to continue with, in case `found` became full, and the number of rows.
-        """
-        sets, referenced = self._sets, self._parameters.strategy == "ref2deps"
-        indexed = self._parameters.vectors == "indexed"
+    def _propose(self, first: int, stop: int, least: Array, most: Array, found: Array) -> tuple[int, int]:
+        sets = self.sets
         next_set, filled, looked_at = proposed(
-            self._matrix, first, last, referenced, indexed, most, self._allowed, sets.sizes, sets.private,
+            self._matrix, first, stop, self._referenced, self._indexed, most, self._allowed, sets.sizes, sets.private,
             sets.group_offsets, sets.groups, found,
         )  # fmt: skip
-        self.candidates += looked_at
+        self._looked_at.append(looked_at)
         return next_set, filled
