@@ -113,7 +113,7 @@ BENCHMARKS = (
     Benchmark(
         "inclusion-growth", "whole-lake", "inclusion/growth.py", 10, "inclusion/growth.py --tables 1000 2000", 0.5
     ),
-    Benchmark("inclusion-ways", "whole-lake", "inclusion/ways.py {index}", 10),
+    Benchmark("inclusion-published", "whole-lake", "inclusion/published.py {index}", 10),
     Benchmark("foreign-keys", "whole-lake", "judgement/fit_keys.py {truth}/relational --work {work}", 10),
     Benchmark("foreign-keys-filters", "whole-lake", "inclusion/keys.py {truth}/relational --work {work}", 15),
     Benchmark("search-among-strangers", "search", "judgement/fit_search.py {strangers} {truth}/relational", 10),
@@ -135,7 +135,7 @@ BENCHMARKS = (
         "transformation/run.py --rows 300 --growth-to 1000 --fuzzy-to 1000",
         0.5,
     ),
-    Benchmark("transformation-ways", "transformation", "transformation/ways.py {truth}", 20),
+    Benchmark("transformation-published", "transformation", "transformation/published.py {truth}", 20),
     Benchmark(
         "semantic-search", "semantic", "semantic/search.py --values {values} --size 300000 --queries 2 --paper 5", 15
     ),

@@ -15,7 +15,7 @@ from dovetail.api.lake import Lake
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import NO_FILTERS, ColumnPairs, InclusionFilters, InclusionFinder, InclusionQuery
 from dovetail.graph.inclusion_dependencies import InclusionDependencies
-from dovetail.graph.signatures import BloomParameters
+from dovetail.papers.many import BloomParameters, SignatureFinder
 
 _NONE = InclusionQuery(
     InclusionFilters(coverage=Fraction(1))
@@ -46,13 +46,13 @@ def main() -> None:
         "cpu": time.process_time() - cpu,
         "columns": int(inclusions.columns.alive.sum()),
         "sets": len(inclusions.sets),
-        "candidates": inclusions.matrix.candidates if inclusions.matrix else None,
+        "candidates": inclusions.work.candidates if isinstance(inclusions, SignatureFinder) else None,
         "dependencies": found,
     }
     if given.write:
         InclusionDependencies(find(given.index, _NONE, 1, None)[0]).write(given.write)
         begun, cpu = time.perf_counter(), time.process_time()
-        inclusions = InclusionFinder(LakeColumns(Lake(given.index).segments), question, given.threads, signatures)
+        inclusions = finder(given.index, question, given.threads, signatures)
         InclusionDependencies(inclusions).write(given.write)
         answer |= {"whole_seconds": time.perf_counter() - begun, "whole_cpu": time.process_time() - cpu}
         answer["written_bytes"] = given.write.stat().st_size
@@ -66,8 +66,15 @@ def find(
     index: Path, question: InclusionQuery, threads: int, signatures: BloomParameters | None
 ) -> tuple[InclusionFinder, int]:
     """From opening the index to the last pair of columns."""
-    inclusions = InclusionFinder(LakeColumns(Lake(index).segments), question, threads, signatures)
+    inclusions = finder(index, question, threads, signatures)
     return inclusions, sum(len(pairs) for pairs in inclusions)
+
+
+def finder(index: Path, question: InclusionQuery, threads: int, signatures: BloomParameters | None) -> InclusionFinder:
+    columns = LakeColumns(Lake(index).segments)
+    if signatures:
+        return SignatureFinder(columns, question, signatures, threads)
+    return InclusionFinder(columns, question, threads)
 
 
 def checksum(columns: LakeColumns, found: Iterable[ColumnPairs]) -> str:

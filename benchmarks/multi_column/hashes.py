@@ -37,7 +37,7 @@ class HashedReader(MateReader):
         keys = np.zeros((int(self.store.first_rows[-1]), bits.shape[1]), np.uint64)
         for column in range(self.tokens.arrays.columns):
             add_column(keys, bits, self.tokens.set_of(column)[0], self.store, column)
-        self._rows = RowKeys(keys, np.zeros(len(self.store.first_rows) - 1, np.uint8))
+        self.rows = RowKeys(keys, np.zeros(len(self.store.first_rows) - 1, np.uint8))
 
     def _bits(self, values: Array, tuples: Array) -> tuple[Array, Array]:
         return np.bitwise_or.reduce(self._by_token[values][tuples], axis=1)[None], np.zeros(256, np.int64)
@@ -51,7 +51,7 @@ class MaskedReader(MateReader):
         self.let(np.ones(int(self.store.first_rows[-1]), bool))
 
     def let(self, rows: Array) -> None:
-        self._rows = RowKeys(rows.astype(np.uint64)[:, None], np.zeros(len(self.store.first_rows) - 1, np.uint8))
+        self.rows = RowKeys(rows.astype(np.uint64)[:, None], np.zeros(len(self.store.first_rows) - 1, np.uint8))
 
     def _bits(self, values: Array, tuples: Array) -> tuple[Array, Array]:
         return np.ones((1, len(tuples), 1), np.uint64), np.zeros(256, np.int64)
@@ -85,6 +85,11 @@ def mark_rows(marked: Array, ids: Array, groups: Array, postings: Any, items: An
                 marked[store.first_rows[table] + packed_at(items.rows, at)] = True
 
 
+def unfiltered(segment: OpenSegment) -> MateReader:
+    """Super keys without a bit: no row is ruled out."""
+    return HashedReader(segment.segment, np.empty((segment.tokens.arrays.tokens, 0), np.uint64))
+
+
 def xash(segment: OpenSegment, bits: int, ones: int, characters: str) -> MateReader:
     """Super keys by XASH with so many ones."""
     tokens = segment.tokens.arrays
@@ -107,7 +112,7 @@ def fitted(segment: OpenSegment, bits: int) -> MateReader:
     fill_keys(
         keys, tables, (0, _ALL), ones, store, ColumnGroups.of(tokens), hashing_of(parameters, tokens), ids, hashed
     )
-    reader.arrays.parameters, reader.arrays.ones, reader._rows = parameters, ones, RowKeys(keys, ones)
+    reader.arrays.parameters, reader.arrays.ones, reader.rows = parameters, ones, RowKeys(keys, ones)
     return reader
 
 

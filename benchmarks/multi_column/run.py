@@ -27,11 +27,12 @@ from dovetail._storage.packing_kernels import take_packed
 from dovetail._types import Array
 from dovetail.indexes.mate.core import Hashing, SuperKeyParameters, alpha
 from dovetail.indexes.mate.kernels import hash_tokens
-from dovetail.indexes.mate.query import KeyMatches, MateReader, cheapest_cover, column_items, fewest_values
+from dovetail.indexes.mate.query import KeyMatches, MateReader, cheapest_cover, column_items
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.normalise.hashing import as_buffers
 from dovetail.normalise.hashing import hash_tokens as hash_strings
-from dovetail.ways import choose_way
+from dovetail.papers import mate
+from dovetail.papers.mate import fewest_values
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
@@ -118,7 +119,7 @@ def starts(segment: OpenSegment, questions: list[Question]) -> list[str]:
     sums: dict[str, list[int]] = {name: [] for name in [*rules, read]}
     for question in questions:
         for name, rule in rules.items():
-            key = reader._key(question.tokens, question.tuples, rule(question))
+            key = reader.key(question.tokens, question.tuples, rule(question))
             if key is not None:
                 weights = take_packed(reader.arrays.token_rows, key.ids).astype(np.int64)
                 sums[name].append(int(weights[key.starts].sum()))
@@ -149,7 +150,8 @@ def against_integers(segment: OpenSegment, questions: list[Question]) -> list[st
     times: dict[str, list[float]] = {"ours": [], "scr": [], "mcr": []}
 
     def scr(question: Question) -> KeyMatches:
-        return search(ours, question, way=choose_way("keys", "mate", {"super_keys": "off"}))
+        allowed = question.allowed(len(ours.store.first_rows) - 1)
+        return mate.search(ours, question.tokens, question.tuples, K, 1, allowed, super_keys=False)
 
     def mcr(question: Question) -> KeyMatches:
         masked.let(rows_with_all(masked, question))
@@ -184,7 +186,7 @@ def rows_with_all(reader: MateReader, question: Question) -> Array:
         ids = ids[ids >= 0]
         groups = np.searchsorted(reader.tokens.arrays.group_tokens, ids, side="right") - 1
         here = np.zeros(len(found), bool)
-        mark_rows(here, ids, groups, reader._postings, reader._items, reader.store)
+        mark_rows(here, ids, groups, reader._postings, reader.items, reader.store)
         found &= here
     return found
 

@@ -17,20 +17,20 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from hashes import NAMES, HashedReader, bits_of, fitted, frequent_characters, xash
+from hashes import NAMES, HashedReader, bits_of, fitted, frequent_characters, unfiltered, xash
 from queries import Question, draw
 
 from dovetail._storage.directory import open_snapshot
 from dovetail.indexes.mate.core import SIZES, alpha
-from dovetail.indexes.mate.query import MOST_EFFORT, KeyWork, MateReader
+from dovetail.indexes.mate.query import MOST_EFFORT, KeyMatches, KeyWork, MateReader
 from dovetail.indexes.open_segment import OpenSegment
-from dovetail.ways import ChosenWay, choose_way
+from dovetail.papers import mate
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
@@ -41,7 +41,8 @@ K = 10
 ONES = (2, 3, 4, 5, 6, 8)
 TUPLES = (100, 1_000, 10_000)  # of a key, at most: the paper's OD (100), (1k) and (10k)
 ONLY_128 = ("md5", "murmur")  # as in the paper
-_WAYS = {"cover": "ours: a cover", "mate": "the paper's: a column"}
+_STARTS = {"cover": "ours: a cover", "mate": "the paper's: a column"}
+_SEARCHES = {"cover": MateReader.search, "mate": mate.search}
 HASHES = ("none", *NAMES, "xash", "fitted")
 _FEW = 300_000  # tuples that a query holds against rows
 _QUICK = 0.02  # seconds below which a search is timed three times
@@ -49,7 +50,7 @@ _QUICK = 0.02  # seconds below which a search is timed three times
 
 @dataclass(frozen=True)
 class Run:
-    """The searches of all queries by one way with one kind of super keys."""
+    """The searches of all queries from one kind of start with one kind of super keys."""
 
     times: np.ndarray  # milliseconds
     works: list[KeyWork]
@@ -85,12 +86,12 @@ class Setting:
     segment: OpenSegment
     questions: list[Question]
     sizes: list[int]
-    ways: list[str]
+    starts: list[str]
     hashes: list[str]
     effort: int
 
-    def run(self, reader: MateReader, name: str, **settings: str) -> Run:
-        return run(reader, self.questions, choose_way("keys", name, settings), self.effort)
+    def run(self, reader: MateReader, start: str) -> Run:
+        return run(reader, self.questions, _SEARCHES[start], self.effort)
 
     @cached_property
     def characters(self) -> str:
@@ -101,7 +102,9 @@ class Setting:
         return alpha(bits, self.segment.tokens.arrays.tokens)
 
     def reader(self, name: str, bits: int) -> MateReader:
-        """With super keys by this hash."""
+        """With super keys by this hash, or without any."""
+        if name == "none":
+            return unfiltered(self.segment)
         if name == "xash":
             return self.xash(bits)
         if name == "fitted":
@@ -112,7 +115,7 @@ class Setting:
         return xash(self.segment, bits, ones or self.alpha(bits), self.characters)
 
 
-def run(reader: MateReader, questions: list[Question], way: ChosenWay, effort: int) -> Run:
+def run(reader: MateReader, questions: list[Question], search: Callable[..., KeyMatches], effort: int) -> Run:
     times, works = [], []
     smallest = min(questions, key=lambda question: len(question.tuples))
     for question in (smallest, *questions):  # the first one compiles
@@ -120,7 +123,7 @@ def run(reader: MateReader, questions: list[Question], way: ChosenWay, effort: i
         best = float("inf")
         for _ in range(3):
             begun = time.process_time()
-            found = reader.search(question.tokens, question.tuples, K, 1, allowed, way=way, effort=effort)
+            found = search(reader, question.tokens, question.tuples, K, 1, allowed, effort=effort)
             best = min(best, time.process_time() - begun)
             if best > _QUICK:
                 break
@@ -133,9 +136,9 @@ def starts(setting: Setting) -> Iterator[str]:
     """Both starts with every kind of super keys."""
     yield f"| start | super keys | bits | {HEAD} |"
     yield "|---" * 10 + "|"
-    for name in setting.ways:
-        title = _WAYS[name]
-        yield f"| {title} | none | – | {setting.run(setting.segment.mate, name, super_keys='off').line()} |"
+    for name in setting.starts:
+        title = _STARTS[name]
+        yield f"| {title} | none | – | {setting.run(setting.reader('none', 0), name).line()} |"
         for bits in setting.sizes:
             yield f"| {title} | fitted | {bits} | {setting.run(fitted(setting.segment, bits), name).line()} |"
             yield f"| {title} | XASH | {bits} | {setting.run(setting.xash(bits), name).line()} |"
@@ -170,7 +173,7 @@ def hashes(setting: Setting) -> Iterator[str]:
 
     at_128: dict[str, Run] = {}
     if "none" in setting.hashes:
-        yield line("none (SCR)", "–", setting.run(setting.segment.mate, "mate", super_keys="off"))
+        yield line("none (SCR)", "–", setting.run(setting.reader("none", 0), "mate"))
     for name in setting.hashes:
         for bits in setting.sizes:
             if name != "none" and (bits == 128 or name not in ONLY_128):
@@ -207,7 +210,7 @@ def main() -> None:
     parser.add_argument("--bits", default=",".join(map(str, SIZES)))
     parser.add_argument("--parts", default=",".join(PARTS), help=", ".join(PARTS))
     parser.add_argument("--effort", type=int, default=MOST_EFFORT, help="steps of a search, at most")
-    parser.add_argument("--ways", default=",".join(_WAYS), help=", ".join(_WAYS))
+    parser.add_argument("--starts", default=",".join(_STARTS), help=", ".join(_STARTS))
     parser.add_argument("--hashes", default=",".join(HASHES), help=", ".join(HASHES))
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -215,7 +218,7 @@ def main() -> None:
     segment = max(segments, key=lambda s: s.segment.counts["rows"])
     questions = [q for width in WIDTHS for q in draw(segment, width, options.queries, options.seed)]
     sizes = [int(bits) for bits in options.bits.split(",")]
-    setting = Setting(segment, questions, sizes, options.ways.split(","), options.hashes.split(","), options.effort)
+    setting = Setting(segment, questions, sizes, options.starts.split(","), options.hashes.split(","), options.effort)
     print(f"{len(segment.names):,} tables, {segment.segment.counts['rows']:,} rows; {len(questions)} queries.")
     for part in options.parts.split(","):
         print()

@@ -9,29 +9,30 @@ from pathlib import Path
 
 import numpy as np
 
+from dovetail.indexes.josie import kernels
 from dovetail.indexes.josie.core import OverlapWork
-from dovetail.ways import every_way
+from dovetail.papers.josie import ALGORITHMS, kernel_of
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from measured import record
 
-WAYS = {way.name: way for way in every_way("overlap")}
-NAMES = {"auto": "ours", "josie": "JOSIE", "merge_list": "MergeList-D", "probe_set": "ProbeSet-D"}
+KERNELS = {"ours": kernels.search} | {name: kernel_of(name) for name in ALGORITHMS}
+NAMES = {"ours": "ours", "josie": "JOSIE", "merge_list": "MergeList-D", "probe_set": "ProbeSet-D"}
 
 
 @dataclass
 class Cell:
-    """Milliseconds of each way for each query of one size and one k, and what they read.
+    """Milliseconds of each algorithm for each query of one size and one k, and what they read.
 
     The peers answer the first few of the queries; beside each of their times stands ours.
     """
 
     size: int
     k: int
-    whole: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
-    search: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
-    work: dict[str, list[OverlapWork]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    whole: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in KERNELS})
+    search: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in KERNELS})
+    work: dict[str, list[OverlapWork]] = field(default_factory=lambda: {name: [] for name in KERNELS})
     peers: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def times_ours(self, peer: str) -> float:
@@ -40,8 +41,8 @@ class Cell:
         return float(theirs / ours)
 
     def to_best(self, times: dict[str, list[float]]) -> float:
-        """Our time by that of the best of all ways."""
-        return float(np.mean(times["auto"]) / min(np.mean(values) for values in times.values()))
+        """Our time by that of the best of all algorithms."""
+        return float(np.mean(times["ours"]) / min(np.mean(values) for values in times.values()))
 
     def to_best_of_all(self) -> float:
         """The same with the look-up of values, peers among the others."""
@@ -105,11 +106,16 @@ def _alone(cell: Cell) -> list[str]:
 
 
 def _read(cell: Cell) -> list[str]:
-    def means(works: list[OverlapWork]) -> str:
-        lists, sets, size = (np.mean([getattr(work, name) for work in works]) for name in ("lists", "sets", "bytes"))
-        return f"{lists:,.0f}, {sets:,.0f}, {size / 1000:,.1f}"
+    def means(name: str, works: list[OverlapWork]) -> str:
+        lists, sets = (np.mean([getattr(work, read) for work in works]) for read in ("lists", "sets"))
+        return f"{lists:,.0f}, {sets:,.0f}, {np.mean([_bytes(name, work) for work in works]) / 1000:,.1f}"
 
-    return [means(works) for works in cell.work.values()]
+    return [means(*each) for each in cell.work.items()]
+
+
+def _bytes(name: str, work: OverlapWork) -> int:
+    item = 8 if name in ("josie", "probe_set") else 4  # they read positions too
+    return 16 * (work.lists + work.sets) + item * work.list_items + 4 * work.set_items
 
 
 def _mean_and_p99(times: list[float]) -> str:

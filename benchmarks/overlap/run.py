@@ -1,4 +1,4 @@
-"""Exact top-k overlap search: our way against JOSIE as published, MergeList-D, ProbeSet-D, and peers: DuckDB and
+"""Exact top-k overlap search: ours against JOSIE as published, MergeList-D, ProbeSet-D, and peers: DuckDB and
 SetSimilaritySearch.
 
     python benchmarks/overlap/run.py open_data --seed 7 --report FILE      a scaled-down Open Data: few huge sets
@@ -6,7 +6,7 @@ SetSimilaritySearch.
     python benchmarks/overlap/run.py INDEX --seed 7 --report FILE          a real lake, with and without numbers
 
 A grid of query sizes and k. Queries are drawn from columns of the lake, with a tenth of foreign values. The sets are
-built into one segment, from all segments where there is an index, and everybody searches them. All ways answer
+built into one segment, from all segments where there is an index, and everybody searches them. All algorithms answer
 every query in turns, in processor time; the least of the repetitions counts. The peers answer the first queries of each
 size, and we the same beside them, by the clock: they use all cores. All answers are compared.
 """
@@ -25,7 +25,7 @@ import pyarrow as pa
 from generate import KINDS, draw_sets
 from peers import DuckDB, SetSimilaritySearch
 from queries import SIZES, draw_queries
-from report import WAYS, Cell, keep, report
+from report import KERNELS, Cell, keep, report
 from sets import build, sets_of
 
 import dovetail
@@ -54,20 +54,20 @@ def measure(reader: JosieReader, queries: dict[int, list[pa.Array]], repeat: int
 
 def measure_query(reader: JosieReader, query: pa.Array, cell: Cell, repeat: int) -> None:
     groups, weights, _ = reader.query_groups(query)
-    answers = {name: reader.search(query, cell.k, way=way) for name, way in WAYS.items()}
-    whole: dict[str, list[float]] = {name: [] for name in WAYS}
-    search: dict[str, list[float]] = {name: [] for name in WAYS}
+    answers = {name: reader.search(query, cell.k, kernel=kernel) for name, kernel in KERNELS.items()}
+    whole: dict[str, list[float]] = {name: [] for name in KERNELS}
+    search: dict[str, list[float]] = {name: [] for name in KERNELS}
     for turn in range(repeat):
         # Who goes first brings the lists into the caches for the others: everybody does once.
-        names = list(WAYS)
+        names = list(KERNELS)
         order = names[turn % len(names) :] + names[: turn % len(names)]
         for name in order:
-            call = partial(reader.search, query, cell.k, way=WAYS[name])
+            call = partial(reader.search, query, cell.k, kernel=KERNELS[name])
             whole[name].append(milliseconds(call, time.thread_time))
         for name in order:
-            alone = partial(reader.search_groups, groups, weights, cell.k, way=WAYS[name])
+            alone = partial(reader.search_groups, groups, weights, cell.k, kernel=KERNELS[name])
             search[name].append(milliseconds(alone, time.thread_time))
-    for name in WAYS:
+    for name in KERNELS:
         if not np.array_equal(answers[name].columns, answers["merge_list"].columns):
             raise AssertionError(f"{name} answers differently: {cell.size} values, k = {cell.k}")
         cell.whole[name].append(min(whole[name]))

@@ -1,4 +1,4 @@
-"""The sets that are searched, in one segment whatever they come from, so that every way searches the same."""
+"""The sets that are searched, in one segment whatever they come from, so that every algorithm searches the same."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The constants with which `auto` and the cost model of PEXESO choose, each scored on a lake that it was not fitted to.
+"""The constants that decide on blocking, and of PEXESO's cost model, each scored on a lake that it was not fitted to.
 
     python benchmarks/semantic/constants.py measure INDEX --tables 'folder/*' --embedder glove --to FOLDER
     python benchmarks/semantic/constants.py fit FOLDER
 
 `measure` writes what one setting (columns of some tables, an embedder) takes: the times of Algorithm 3 for each |P|
-and m, those of the ways `vectors` and `pexeso` for each τ and T with the share of pairs that Lemma 1 leaves, and that
-of making a grid. `fit` chooses each constant on the settings of other lakes, and tells what that costs on the one left
-out, beside the constants of the product and the best choice in hindsight.
+and m, those of searches without blocking (`vectors`) and with it (`pexeso`) for each τ and T with the share of pairs
+that Lemma 1 leaves, and that of making a grid. `fit` chooses each constant on the settings of other lakes, and tells
+what that costs on the one left out, beside the constants of the product and the best choice in hindsight.
 
 | constant | what it decides |
 |---|---|
@@ -27,15 +27,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from setting import OneSegment, columns_of, timed
+from setting import OneSegment, blocked, columns_of, timed, unblocked
 
 from dovetail.embedders.calibration import COSINE, Matching
 from dovetail.indexes.pexeso import block_and_verify, query
 from dovetail.indexes.pexeso.block_and_verify import ColumnGrid, distances, expected_texts, share_left
 from dovetail.indexes.pexeso.grid import DIAMETER, choose_pivots
-from dovetail.search.semantic.match import TextQuery, similar
+from dovetail.search.semantic.match import TextQuery
 from dovetail.tables.input_table import open_table
-from dovetail.ways import choose_way
 
 PIVOTS, LEVELS = block_and_verify._PIVOTS, block_and_verify._LEVELS
 TAUS, SHARES = (0.02, 0.04, 0.06), (0.2, 0.6)
@@ -44,26 +43,28 @@ LEFT = (0.0, 0.0003, 0.0006, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 1.0)
 
 
 def measure(lake: OneSegment, columns: list[list[str]], queries: int) -> dict[str, Any]:
-    reader, every = lake.texts, [np.ones(len(columns), bool)]
+    reader, every = lake.texts, np.ones(len(columns), bool)
     drawn = np.random.default_rng(7).choice(len(columns), queries, replace=False)
     asked = [TextQuery.of(open_table(columns[n]).columns[0], reader.space) for n in drawn]
     vectors, held = reader.vectors_of(slice(None)), reader.columns_of(slice(None))
 
-    def answer(one: TextQuery, tau: float, share: float, way: str) -> Any:
+    searches = {"vectors": unblocked, "pexeso": blocked}
+
+    def answer(one: TextQuery, tau: float, share: float, name: str) -> Any:
         matching = Matching(COSINE, 1 - (2 * tau) ** 2 / 2)
         least = int(np.ceil(share * one.column.size))
-        return similar([lake], one, matching, None, least, every, choose_way("semantic", way))  # type: ignore[list-item]
+        return searches[name](lake, one, matching, least, every)
 
     def least_of_two(work: Callable[[], Any]) -> float:
         return min(timed(work)[0] for _ in range(2))
 
-    for way in ("vectors", "pexeso"):
-        answer(asked[0], 0.02, 0.6, way)  # compiles
+    for name in searches:
+        answer(asked[0], 0.02, 0.6, name)  # compiles
     made, kept = [], reader._grids[0, 0]
     made.append(timed(lambda: ColumnGrid.of(vectors, reader.dimension, held, 0.04))[0])
     choices = [
         {"tau": tau, "share": share, "left": kept.share_left(np.asarray(one.vectors.vectors), 2 * tau)}
-        | {way: least_of_two(lambda: answer(one, tau, share, way)) for way in ("vectors", "pexeso")}  # noqa: B023
+        | {name: least_of_two(lambda: answer(one, tau, share, name)) for name in searches}  # noqa: B023
         for one, tau, share in itertools.product(asked, TAUS, SHARES)
     ]
     per_value = float(np.sum([each["vectors"] for each in choices])) / sum(

@@ -3,10 +3,10 @@
     python benchmarks/semantic/glove.py INDEX --report FILE
     python benchmarks/semantic/glove.py INDEX --embedder words --queries 4 --peers BLAS,faiss,"ball tree"
 
-The ways of `search --by semantic` answer queries that are whole columns of the lake, and so do the peers (peers.py),
-over the same dense vectors: nobody has sparse ones here. Peers have each distinct vector once, as our ways do; PEXESO-H
-and Algorithm 3 have one for each value of a column, as in the paper. Exact answers must be the same. A cover tree in
-pure Python is asked some of the values only, and its time is multiplied.
+`search --by semantic`, with blocking and without, answers queries that are whole columns of the lake, and so do the
+peers (peers.py), over the same dense vectors: nobody has sparse ones here. Peers have each distinct vector once, as we
+do; PEXESO-H and Algorithm 3 have one for each value of a column, as in the paper. Exact answers must be the same. A
+cover tree in pure Python is asked some of the values only, and its time is multiplied.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ from peers import (
     Products,
 )
 from pexeso import Grid
-from setting import SHARES, TAUS, OneSegment, columns_of, timed
+from setting import SHARES, TAUS, OneSegment, blocked, columns_of, timed, unblocked
 
 from dovetail.embedders.calibration import COSINE, Matching
-from dovetail.search.semantic.match import TextQuery, similar
+from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
 from dovetail.tables.input_table import open_table
-from dovetail.ways import ChosenWay, every_way
 
 PEERS: dict[str, type[Peer]] = {
     "BLAS": Products,
@@ -71,19 +70,21 @@ class Bench:
     def query(self, values: list[str]) -> TextQuery:
         return TextQuery.of(open_table(values).columns[0], self.lake.texts.space)
 
-    def ways(self, query: TextQuery, tau: float, share: float) -> dict[str, Callable[[], Any]]:
+    def searches(self, query: TextQuery, tau: float, share: float) -> dict[str, Callable[[], Any]]:
         """By name, what finds the joinable columns."""
         radius, least = 2 * tau, max(1, int(np.ceil(share * query.column.size)))
         dense, matching = np.asarray(query.vectors.vectors), Matching(COSINE, 1 - radius**2 / 2)
         known = dense, self.count, radius, least
 
-        def ours(way: ChosenWay) -> list[int]:
-            every = [np.ones(self.count, bool)]
-            found = similar([self.lake], query, matching, None, least, every, way)  # type: ignore[list-item]
+        every = np.ones(self.count, bool)
+
+        def columns(found: list[SimilarMatch]) -> list[int]:
             return sorted(match.column for match in found)
 
         return {
-            **{way.name: partial(ours, way) for way in every_way("semantic")},
+            "ours": lambda: columns(similar([self.lake], query, matching, None, least, [every])),  # type: ignore[list-item]
+            "vectors": lambda: columns(unblocked(self.lake, query, matching, least, every)),
+            "pexeso": lambda: columns(blocked(self.lake, query, matching, least, every)),
             "PEXESO-H": lambda: self.grid.search_without_index(*known)[0].tolist(),
             "Algorithm 3": lambda: self.grid.search(*known)[0].tolist(),
             **{name: partial(peer.search, dense[: _asked(name)], radius, least) for name, peer in self.peers.items()},
@@ -91,10 +92,10 @@ class Bench:
 
     def times(self, query: TextQuery, tau: float, share: float, repeat: int = 3) -> dict[str, float]:
         """CPU milliseconds of each, the least of the repetitions; exact answers must agree."""
-        ways = self.ways(query, tau, share)
+        searches = self.searches(query, tau, share)
         once = SLOW + APPROXIMATE + ("ball tree",)
-        runs = {name: [timed(run) for _ in range(1 if name in once else repeat)] for name, run in ways.items()}
-        exact = runs["auto"][0][1]
+        runs = {name: [timed(run) for _ in range(1 if name in once else repeat)] for name, run in searches.items()}
+        exact = runs["ours"][0][1]
         for name, each in runs.items():
             if name in APPROXIMATE:
                 right = len(set(each[0][1]) & set(exact))
@@ -117,7 +118,7 @@ def measure(lake: OneSegment, columns: list[list[str]], asked: list[list[str]], 
     bench.times(queries[0], TAUS[0], SHARES[0], 1)  # compiles
     for name in bench.recalls:
         bench.recalls[name].clear(), bench.precisions[name].clear()
-    names = list(bench.ways(queries[0], TAUS[0], SHARES[0]))
+    names = list(bench.searches(queries[0], TAUS[0], SHARES[0]))
     texts = lake.texts.texts
     yield (
         f"{len(bench.vectors):,} vectors of {lake.texts.dimension} dimensions, {texts:,} of them distinct, in "

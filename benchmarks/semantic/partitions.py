@@ -30,11 +30,11 @@ from setting import OneSegment, columns_of, timed
 from dovetail._storage.cache import FOLDER_VARIABLE
 from dovetail._storage.pack import Pack, PackWriter
 from dovetail._storage.segment import Segment, SegmentRef
-from dovetail.indexes.pexeso import column_clusters, partitions
 from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
-from dovetail.indexes.pexeso.column_clusters import ColumnTexts, portions
 from dovetail.indexes.pexeso.core import Vectors
 from dovetail.indexes.pexeso.index import PEXESO
+from dovetail.papers.pexeso import column_clusters, partitions
+from dovetail.papers.pexeso.column_clusters import ColumnTexts, portions
 
 NUMBERS, CLUSTERINGS = (2, 5, 10, 20), ("divergence", "random", "means")
 SHARE, ROUNDS = 0.6, 10
@@ -71,7 +71,7 @@ def answer(folder: Path, clustering: str, number: int, tau: float, making: bool)
     Path("/proc/self/clear_refs").write_text("5")  # the highest of what follows
     parts: Any = partitions.Partitions(reader, number, clustering) if number else None
     if not number:
-        made, parts = timed(lambda: reader._grid(radius, 0, 0))
+        made, parts = timed(lambda: reader.grid(radius))
     elif making:
         made, _ = timed(lambda: ask(parts, asked[0], radius, reader.columns))
     if making:

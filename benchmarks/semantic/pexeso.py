@@ -1,4 +1,4 @@
-"""PEXESO's own way over columns of vectors, and PEXESO-H, its variant without an inverted index, as a baseline."""
+"""PEXESO's Algorithm 3 over columns of vectors, and PEXESO-H, its variant without an inverted index, as a baseline."""
 
 from __future__ import annotations
 

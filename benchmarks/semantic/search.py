@@ -1,9 +1,9 @@
-"""Which columns match mine: Dovetail beside brute force by BLAS, faiss, PEXESO-H and the paper's way, same answers.
+"""Which columns match mine: Dovetail beside brute force by BLAS, faiss, PEXESO-H and Algorithm 3, same answers.
 
     python benchmarks/semantic/search.py --values values.txt --size 200000 [--peers blas,faiss,sparse,paper]
 
 `sparse` is brute force by SciPy's product of sparse matrices: the same sparsity as ours. BLAS and faiss have dense
-vectors, and so has the paper's way here.
+vectors, and so has Algorithm 3 here.
 
 `values.txt` has a value a line; where it has too few, names are made up. A query is a column whose values got typing
 errors. Peers hold 8 KB a value: where the memory is too small for all, they are asked in runs of their own.
@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=3)
     parser.add_argument("--shares", default=SHARES, help="T, several")
     parser.add_argument("--peers", default=PEERS, help=f"some of {PEERS}, or nothing")
-    parser.add_argument("--paper", type=int, default=20, help="values of a query that the paper's way is asked")
+    parser.add_argument("--paper", type=int, default=20, help="values of a query that Algorithm 3 is asked")
     options = parser.parse_args()
     real = options.values.read_text(encoding="utf-8").splitlines() if options.values else []
     generator = random.Random(7)
@@ -174,7 +174,7 @@ def run(lake: OneSegment, values: list[str], options: argparse.Namespace, genera
     similar(
         [lake], TextQuery.of(open_table(asked[0]).columns[0], space), within(0.06, space), None, 50, everything
     )  # compiles
-    print(f"tau   T    Dovetail CPU ms   times: {', '.join(chosen_peers)} (PEXESO-H, then the paper's way); same?")
+    print(f"tau   T    Dovetail CPU ms   times: {', '.join(chosen_peers)} (PEXESO-H, then Algorithm 3); same?")
     asked_peers = [name for name in ("blas", "faiss", "sparse") if peers and peers.has(name)]
     dense: list[float] = []
     hardest = None
@@ -219,7 +219,7 @@ class Peers:
                 self.flat.add(part)
         if "paper" in chosen_peers:
             self.grid = Grid(self.vectors, self.column_of, radius_at(0.06, space))
-            print(f"the paper's way with {len(self.grid.pivots)} pivots and {self.grid.levels} levels")
+            print(f"Algorithm 3 with {len(self.grid.pivots)} pivots and {self.grid.levels} levels")
             for search in (self.grid.search_without_index, self.grid.search):
                 search(self.vectors[:1], int(self.column_of[-1]) + 1, 0.1, 1)  # compiles
 
@@ -230,7 +230,7 @@ class Peers:
 def by_paper(
     peers: Peers, part: Any, queries: int, columns: int, radius: float, share: float, answer: Any
 ) -> list[tuple[float, Any]]:
-    """PEXESO-H and the paper's way, asked some of the values only; the time of all is told.
+    """PEXESO-H and Algorithm 3, asked some of the values only; the time of all is told.
 
     Their answers are compared with brute force for these values; null tells that they differ.
     """

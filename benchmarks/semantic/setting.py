@@ -21,13 +21,17 @@ from catalog import write_catalog
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.api.lake import Lake
 from dovetail.embedders import EMBEDDERS
+from dovetail.embedders.calibration import Matching
 from dovetail.embedders.meaning import unit
+from dovetail.indexes.pexeso import query as pexeso_query
 from dovetail.indexes.pexeso.core import VectorParameters, texts_among
 from dovetail.indexes.pexeso.index import PEXESO
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.index import TOKENS
 from dovetail.indexes.tokens.query import TokenReader
 from dovetail.lake.listing import matches
+from dovetail.papers.pexeso import candidates
+from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
 
 TAUS, SHARES = (0.02, 0.04, 0.06, 0.08), (0.2, 0.4, 0.6, 0.8)
 
@@ -108,6 +112,21 @@ class OneSegment:
                 builder.add(ColumnChunk(number, pa.array(values, pa.large_string()), np.ones(len(values), np.int64)))
         for builder in builders:
             builder.finish(writer, [1] * len(columns))
+
+
+def blocked(lake: OneSegment, query: TextQuery, matching: Matching, least: int, every: Any) -> list[SimilarMatch]:
+    """The joinable columns by PEXESO's block and verify, then counted in those that are left."""
+    left, _ = candidates(lake, query, matching.least_cosine, least, every)  # type: ignore[arg-type]
+    return unblocked(lake, query, matching, least, left)
+
+
+def unblocked(lake: OneSegment, query: TextQuery, matching: Matching, least: int, every: Any) -> list[SimilarMatch]:
+    """The same by lists of dimensions or clusters of vectors alone."""
+    usual, pexeso_query._LEFT = pexeso_query._LEFT, 0.0
+    try:
+        return similar([lake], query, matching, None, least, [every])  # type: ignore[list-item]
+    finally:
+        pexeso_query._LEFT = usual
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:

@@ -19,7 +19,7 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,14 +124,14 @@ def _measure(name: str, left: Columns, right: Columns, truth: set[tuple[int, int
     return scored(name, pairs, truth, time.perf_counter() - begun)
 
 
-def transform_case(folder: Path, **options: Any) -> Measured:
-    """By distinct pairs of values: the truth is given as such. `options` are those of the join."""
+def transform_case(folder: Path, join: Callable[[Columns, Columns], Any] = dovetail.join) -> Measured:
+    """By distinct pairs of values: the truth is given as such. `join` returns a result, or None."""
     source, target = read(folder / "source.csv"), read(folder / "target.csv")
     truth, (mine, theirs) = true_pairs(folder, source, target)
     begun = time.perf_counter()
-    joined = dovetail.join(source, target, **options)
+    joined = join(source, target)
     seconds = time.perf_counter() - begun
-    pairs: set[Hashable] = {(source[mine][a], target[theirs][b]) for a, b in pairs_of(joined)}
+    pairs: set[Hashable] = {(source[mine][a], target[theirs][b]) for a, b in pairs_of(joined)} if joined else set()
     return scored(folder.name, pairs, truth, seconds)
 
 
@@ -145,16 +145,22 @@ def true_pairs(folder: Path, source: Columns, target: Columns) -> tuple[set[Hash
     return {pair for pair in truth if pair[0] in here[0] and pair[1] in here[1]}, columns
 
 
-def fuzzy_case(folder: Path, why: Counter[str] | None = None, **options: Any) -> Measured:
-    """`options` are those of the join; `why` counts what it says decided."""
+def by_similarity(left: Columns, right: Columns) -> tuple[set[tuple[int, int]], str]:
+    """Pairs of rows, and what the join says decided."""
+    joined = dovetail.join(left, right, by="similar")
+    return set(pairs_of(joined)), joined.why
+
+
+def fuzzy_case(folder: Path, why: Counter[str] | None = None, join: Callable[..., Any] = by_similarity) -> Measured:
+    """`why` counts what the join, one like `by_similarity`, says decided."""
     left, right, listed = (read(folder / name) for name in ("left.csv", "right.csv", "gt.csv"))
     ids = left.pop(next(iter(left))), right.pop(next(iter(right)))
     begun = time.perf_counter()
-    joined = dovetail.join(left, right, by="similar", **options)
+    rows, decided = join(left, right)
     seconds = time.perf_counter() - begun
     if why is not None:
-        why[joined.why.split(" of at most")[0]] += 1
-    pairs = {(ids[0][a], ids[1][b]) for a, b in pairs_of(joined)}
+        why[decided.split(" of at most")[0]] += 1
+    pairs = {(ids[0][a], ids[1][b]) for a, b in rows}
     return scored(folder.name, pairs, set(zip(listed["id_l"], listed["id_r"], strict=True)), seconds)
 
 

@@ -17,10 +17,10 @@ MB = 1_000_000
 
 class Setting(NamedTuple):
     name: str
-    default: Any  # a whole number, or one of the choices
+    default: int
     minimum: int
     help: str
-    choices: tuple[Any, ...] = ()
+    choices: tuple[int, ...] = ()
     frozen: bool = False
 
 
@@ -44,7 +44,7 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 def check_setting(setting: Setting, value: Any) -> None:
     """Refuse a value that the setting does not allow."""
-    if isinstance(setting.default, int) and (not isinstance(value, int) or value < setting.minimum):
+    if not isinstance(value, int) or value < setting.minimum:
         raise InputError(
             f"{setting.name} is {value!r}; it must be a whole number of at least {setting.minimum} ({setting.help})."
         )
@@ -52,11 +52,6 @@ def check_setting(setting: Setting, value: Any) -> None:
         raise InputError(
             f"{setting.name} is {value}; it must be one of {', '.join(map(str, setting.choices))} ({setting.help})."
         )
-
-
-def written_value(text: str) -> int | str:
-    """A value as it is written: a whole number, or a name."""
-    return int(text) if text.isdigit() else text
 
 
 @dataclass(frozen=True)

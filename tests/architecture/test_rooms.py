@@ -15,7 +15,7 @@ LEVELS = (
     ("_deadline", "_stopwatch"),
     ("_numba",),
     ("_compile", "_memory", "_model", "_names", "_objects", "_output", "_progress", "_text", "settings"),
-    ("results", "ways"),
+    ("results",),
     ("_search_kernels",),
     ("_spark", "normalise", "lake"),
     ("_storage",),
@@ -32,6 +32,7 @@ LEVELS = (
     ("join", "graph", "union"),
     ("augment",),
     ("api",),
+    ("papers",),
     ("dovetail",),
     ("serve",),
     ("cli",),
@@ -76,6 +77,11 @@ def test_no_room_imports_an_upper_one():
         if other != "dovetail" and _room(module) != _room(other) and LEVEL[_room(other)] >= LEVEL[_room(module)]
     ]
     assert not upward, "\n".join(upward)
+
+
+def test_the_product_does_without_the_papers():
+    using = [module for module, others in IMPORTS.items() if any(_room(other) == "papers" for other in others)]
+    assert {_room(module) for module in using} == {"papers"}
 
 
 def test_no_two_modules_import_each_other():

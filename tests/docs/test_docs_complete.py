@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import inspect
+import pkgutil
 import re
 
 import click
@@ -11,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 import dovetail
-from dovetail import errors
+from dovetail import errors, papers
 from dovetail._storage.manifest import Manifest
 from dovetail._storage.segment import SegmentRef
 from dovetail.catalog import records
@@ -74,6 +76,20 @@ def test_public_names(name):
 @pytest.mark.parametrize("name", [n for n in dir(dovetail.Lake) if not n.startswith("_")])
 def test_what_an_open_index_answers(name):
     assert f"`lake.{name}" in page("docs/reference/python.md")
+
+
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(papers.__path__)])
+def test_published_algorithms(name):
+    """Each has its page, cites its paper, and what it offers is in the reference."""
+    if name == "arguments" or name.endswith("kernels"):
+        return
+    module = importlib.import_module(f"dovetail.papers.{name}")
+    written, shown = inspect.getdoc(module), page("docs/reference/python.md")
+    (cited,) = re.findall(r"doi:(\S+\d)", written)
+    assert cited in page(f"docs/algorithms/{name}.md")
+    assert all(part in written for part in ("| paper | here |", "Guarantee:", "Departures:"))
+    functions = [each for each, item in inspect.getmembers(module, inspect.isfunction) if f"`{name}.{each}(" in shown]
+    assert functions
 
 
 def test_rest_and_tools(sample_index, tmp_path):

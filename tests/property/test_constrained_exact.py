@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dovetail
 from dovetail.errors import InputError
-from dovetail.similar.constrained import DISTANCES, TOKENISATIONS, constrained_pairs
+from dovetail.papers.auto_join import constrained_join
+from dovetail.papers.auto_join.constrained import DISTANCES, TOKENISATIONS, constrained_pairs
 
 TEXTS = st.lists(st.text("abC -", min_size=1, max_size=8), min_size=1, max_size=6, unique=True)
 HALVINGS = 6
@@ -76,28 +76,23 @@ def test_it_equals_brute_force(values, keys, constraints, blocked):
 def test_the_example_of_the_thesis():
     """Two spellings of one address join, and no threshold is so lax that a second address does."""
     theirs = [text.replace("mpayne", "mipayne") for text in EMAILS]
-    joined = dovetail.join({"mine": EMAILS}, {"theirs": theirs}, on="mine=theirs", by="similar", way="constrained")
-    assert [tuple(pair.values())[:2] for pair in joined.pairs.to_pylist()] == [(n, n) for n in range(5)]
-    assert joined.why.startswith("Tokens: ")
+    joined, chosen = vars(constrained_join(EMAILS, theirs)).values()
+    assert [match[:2] for match in joined] == list(zip(EMAILS, theirs, strict=True))
+    assert chosen.keys == 5 and chosen.words.startswith("Tokens: ")
 
 
 def test_two_similar_keys_forbid_every_join():
     _, chosen = constrained_pairs(["a b"], ["b a", "a  b"], halvings=10)
     assert chosen is None or chosen.tokenisation not in ("word", "split")
-    joined = dovetail.join({"x": ["ab", "AB"]}, {"y": ["ab"]}, on="x=y", by="similar", way="constrained")
-    assert len(joined.pairs) == 1  # as they are written, one of the two is equal
+    joined = constrained_join(["ab", "AB"], ["ab"]).matches
+    assert [match[:2] for match in joined] == [("ab", "ab")]  # as they are written, one of the two is equal
+    assert constrained_join(["x"], ["y"]).work is None
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [
-        ({"way": "greedy"}, "no way 'greedy' of similar"),
-        ({"way": "constrained", "min_similarity": 0.5}, "drop `min_similarity`"),
-        ({"way": "constrained", "one_to_one": True, "settings": {"constraints": 1}}, "drop `one_to_one`"),
-        ({"way": "constrained", "settings": {"constraints": 3}}, "must be one of 1, 2"),
-        ({"by": "equal", "way": "greedy"}, "`way` needs `by`"),
-    ],
+    [({"constraints": 3}, "`constraints` 1 or 2"), ({"halvings": 0}, "`halvings` must be at least 1")],
 )
-def test_ways_that_do_not_fit_are_refused(options, sentence):
+def test_what_is_refused(options, sentence):
     with pytest.raises(InputError, match=sentence):
-        dovetail.join({"x": ["a"]}, {"y": ["a"]}, **{"by": "similar", **options})
+        constrained_join(["a"], ["a"], **options)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import dovetail
 from dovetail.normalise import plain
+from dovetail.papers import auto_join
+from dovetail.papers.auto_join.greedy import learn_greedily
 from dovetail.transform.candidates import Example
-from dovetail.transform.greedy import learn_greedily
 from dovetail.transform.learn import learn
 
 TEXTS = st.text("abC ,-", min_size=1, max_size=9)
@@ -79,8 +80,10 @@ def test_it_goes_back_where_the_most_progress_leads_nowhere():
     assert not list(learn_greedily(examples, "a", ["a"], most_tried=1))
 
 
-def test_a_user_can_ask_for_it():
+def test_two_tables_join_by_what_it_learns():
     left = {"name": [source for source, _ in PRESIDENTS]}
     right = {"who": [wanted for _, wanted in PRESIDENTS]}
-    found = dovetail.join(left, right, by="transform", way="greedy", settings={"operators": 4})
-    assert len(found.pairs) == 3
+    (learned,), work = vars(auto_join.learn_transformation(left, right, operators=4)).values()
+    assert len(dovetail.join(left, right, by=learned).pairs) == 3
+    assert work.examples >= work.programs >= 1 and work.operators >= 3
+    assert auto_join.learn_transformation({"a": ["x", "y"]}, {"b": ["1", "2"]}).matches == []

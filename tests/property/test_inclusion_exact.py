@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dovetail.api.lake import Lake
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import InclusionFilters, InclusionFinder, InclusionQuery
-from dovetail.graph.signatures import BloomParameters
+from dovetail.papers.many import BloomParameters, SignatureFinder
 from dovetail.pipeline.maintain import remove_tables
 from support.contents import contents_of
 from support.pipeline import index, without_spark
@@ -66,7 +66,9 @@ def brute_force(lake: Lake, question: InclusionQuery) -> set[tuple[str, str, str
     return found
 
 
-def answers(lake: Lake, question: InclusionQuery, **how: Any) -> set[tuple[str, str, str, str, int]]:
+def answers(
+    lake: Lake, question: InclusionQuery, finder=InclusionFinder, **how: Any
+) -> set[tuple[str, str, str, str, int]]:
     columns = LakeColumns(lake.segments)
     names = [
         (columns.table_names[int(table)].as_py(), name)
@@ -74,7 +76,7 @@ def answers(lake: Lake, question: InclusionQuery, **how: Any) -> set[tuple[str, 
     ]
     found = [
         (*names[one], *names[other], int(common))
-        for pairs in InclusionFinder(columns, question, **how)
+        for pairs in finder(columns, question, **how)
         for one, other, common in zip(pairs.dependent, pairs.referenced, pairs.overlap, strict=True)
     ]
     assert len(found) == len(set(found)), "a dependency is told once"
@@ -102,4 +104,5 @@ def test_equals_brute_force(tmp_path_factory, tables, asked, removed, megabyte):
         assert answers(lake, question, threads=3) == brute_force(lake, question)
         if question.containment == 1:
             for parameters in SIGNATURES:
-                assert answers(lake, question, signatures=parameters) == brute_force(lake, question)
+                found = answers(lake, question, SignatureFinder, parameters=parameters, threads=2)
+                assert found == brute_force(lake, question)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dovetail.api.lake import Lake
 from dovetail.errors import InputError
+from dovetail.papers import mate
 from dovetail.pipeline.maintain import remove_tables
 from dovetail.settings import Settings
 from dovetail.tables.input_table import open_table
@@ -90,7 +91,7 @@ def test_equals_brute_force_and_the_join_keeps_the_promise(
     hits = lake.search(data, on=on, k=k, copies=True)
     assert hits.exact
     assert answers(hits) == truth[:k]
-    assert answers(lake.search(data, on=on, k=k, copies=True, way="mate", settings={"start": on[-1]})) == truth[:k]
+    assert mate.top_k(lake, data, k, start=on[-1]).matches == truth[:k]
     contained = [hit for hit in truth if Fraction(hit[2], len(mine)) >= Fraction(share)]
     assert answers(lake.search(data, on=on, threshold=share)) == contained
     assert answers(lake.search(data, on=on, min_overlap=2, copies=True)) == [hit for hit in truth if hit[2] >= 2][:10]

@@ -19,11 +19,12 @@ from dovetail.embedders.calibration import COSINE, calibration_of
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
 from dovetail.indexes.pexeso.build import cluster
-from dovetail.indexes.pexeso.column_clusters import CLUSTERINGS
 from dovetail.indexes.pexeso.core import texts_among
 from dovetail.indexes.pexeso.dense import Clusters
-from dovetail.indexes.pexeso.partitions import Partitions
 from dovetail.indexes.pexeso.sparse import lists_of
+from dovetail.papers import pexeso
+from dovetail.papers.pexeso.column_clusters import CLUSTERINGS
+from dovetail.papers.pexeso.partitions import Partitions
 from dovetail.tables.input_table import open_table
 from support.contents import contents_of
 from support.letters import Letters
@@ -136,11 +137,12 @@ def test_equals_brute_force(tmp_path_factory, tables, query, gone, k, share, sim
 
     everything = lake.search(query, by="semantic", min_similarity=similarity, threshold=share, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in everything] == ordered(int(-(-least // 1)))
-    asked = {"by": "semantic", "min_similarity": similarity, "threshold": share, "copies": True}
-    on_disk = [{"partitions": 2}] if len(lake.segments) == 1 else []  # files of each segment take their time
-    for settings_of_it in ({}, {"pivots": 2, "levels": 3}, *on_disk):
-        published = lake.search(query, way="pexeso", settings=settings_of_it, **asked)
-        assert published == everything
+    on_disk = [pexeso.Grids(partitions=2)] if len(lake.segments) == 1 else []  # files of each segment take their time
+    for grids in (pexeso.Grids(), pexeso.Grids(pivots=2, levels=3), *on_disk):
+        published = pexeso.joinable(lake, query, share, similarity, grids)
+        found = [(match.table, match.rows, match.values) for match in published.matches]
+        assert found == [(hit.table, hit.matched_rows, hit.overlap) for hit in everything]
+        assert published.work.candidates >= len(found)
     best = lake.search(query, by="semantic", min_similarity=similarity, k=k, copies=True)
     assert [(hit.table, hit.matched_rows) for hit in best] == ordered(1)[:k]
     for hit in best:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from dovetail.join.result import JoinResult
 from dovetail.tables.column_names import Names
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.transform.transformation import Transformation
-from dovetail.ways import AUTO
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,8 +43,6 @@ def join(
     seconds: float = SECONDS,
     max_rows: int = MAX_ROWS,
     max_growth: float = MAX_GROWTH,
-    way: str = AUTO,
-    settings: Mapping[str, Any] | None = None,
     index: str | Path | None = None,
 ) -> JoinResult:
     """Join two tables or more (paths, frames or dicts of columns), on columns that are named or found.
@@ -64,8 +61,7 @@ def join(
 
     With `by="similar"`, `equal` names columns that must be equal as well, and `one_to_one` joins each key only once.
     `min_similarity` (0 to 1, also with `"semantic"`) joins each value with its most similar one, if it is at least that
-    similar; with `"semantic"`, that is a probability. More than two tables are joined on equal values. `way` is the
-    algorithm of `by="transform"` or `by="similar"`, with its `settings` (docs/reference/settings.md).
+    similar; with `"semantic"`, that is a probability. More than two tables are joined on equal values.
 
     `validate` refuses a join of another cardinality (`"1:1"`, `"1:m"`, `"m:1"`). Equal key columns of the same name
     appear once, unless `both_keys` asks for both; `suffix` is added to other column names that clash; `indicator` adds
@@ -76,7 +72,7 @@ def join(
     named, method = columns_and_method(on, left_on, right_on, by)
     request = JoinRequest(
         named, how, method, prefer, equal, min_similarity, one_to_one, suffix, validate, indicator,
-        both_keys, seconds, max_rows, max_growth, way, settings or {},
+        both_keys, seconds, max_rows, max_growth,
     )  # fmt: skip
     tables = _tables(left, right, *more)
     if more:
@@ -97,8 +93,6 @@ def join_on_spark(
     one_to_one: bool = False,
     suffix: str = SUFFIX,
     seconds: float = SECONDS,
-    way: str = AUTO,
-    settings: Mapping[str, Any] | None = None,
     index: str | Path | None = None,
 ) -> DataFrame:
     """Join two inputs that do not fit in memory. Returns a DataFrame of the session `spark`.
@@ -116,7 +110,6 @@ def join_on_spark(
 
     request = JoinRequest(
         on, how, by, equal=equal, min_similarity=min_similarity, one_to_one=one_to_one, suffix=suffix, seconds=seconds,
-        way=way, settings=settings or {},
     )  # fmt: skip
     return join_frames(SparkRequest(spark), left, right, request, _segments_of(index))
 

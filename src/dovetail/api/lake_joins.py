@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from dovetail.search.hit import Hit
 from dovetail.search.request import as_globs
 from dovetail.tables.column_names import Names, Pair, column_pairs
 from dovetail.tables.input_table import lake_table, only_column, open_table
-from dovetail.ways import AUTO
 
 if TYPE_CHECKING:
     from dovetail.join.best_predicate.predicates import Predicates
@@ -54,8 +53,6 @@ class LakeJoins(OpenIndex):
         seconds: float = SECONDS,
         max_rows: int = MAX_ROWS,
         max_growth: float = MAX_GROWTH,
-        way: str = AUTO,
-        settings: Mapping[str, Any] | None = None,
     ) -> JoinResult:
         """Join `data` with a table of the lake, or with another one. The options are those of `dovetail.join`.
 
@@ -74,7 +71,7 @@ class LakeJoins(OpenIndex):
         named, method = columns_and_method(on, left_on, right_on, by)
         request = JoinRequest(
             named, how, method, prefer, equal, min_similarity, one_to_one, suffix, validate,
-            indicator, both_keys, seconds, max_rows, max_growth, way, settings or {},
+            indicator, both_keys, seconds, max_rows, max_growth,
         )  # fmt: skip
         if isinstance(table, Hit):
             if request.on is None and by is None and prefer is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from dovetail.search.hit import Hit, Source
 from dovetail.search.hits import Hits
 from dovetail.search.request import METHODS, SearchRequest, as_globs
 from dovetail.tables.input_table import open_table
-from dovetail.ways import AUTO
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,8 +43,6 @@ class LakeSearch(OpenIndex):
         fast: bool = False,
         copies: bool | None = None,
         target: str | None = None,
-        way: str = AUTO,
-        settings: Mapping[str, Any] | None = None,
     ) -> Hits:
         """The tables that join with `data`: a path, a table of the lake by name, a frame or a list of values.
 
@@ -73,15 +70,11 @@ class LakeSearch(OpenIndex):
 
         With `target`, a column of `data`, hits by equal values are ranked by what their columns add to predicting it:
         `hit.gain` is the share of its variance that they explain beyond the columns of `data`, `hit.helps` says which.
-
-        `way` is the algorithm for equal values, of one column or several, or for similar values of one, with its
-        `settings` (docs/reference/settings.md); the answer is the same.
         """
         from dovetail.search.planner import search
 
         request = SearchRequest(
-            data, on, k, threshold, as_globs(tables), min_overlap, include_self, fast, by, min_similarity, copies, way,
-            settings or {},
+            data, on, k, threshold, as_globs(tables), min_overlap, include_self, fast, by, min_similarity, copies,
         )  # fmt: skip
         if target is None:
             hits = search(self.segments, request, *self._search_context)

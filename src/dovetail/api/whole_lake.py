@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dovetail._progress import Progress, silent
 from dovetail.api.lake_catalog import LakeCatalog
@@ -13,7 +14,6 @@ from dovetail.errors import InputError
 from dovetail.indexes.open_segment import find_table
 from dovetail.results import Rows
 from dovetail.tables.input_table import lake_table
-from dovetail.ways import AUTO, ChosenWay, choose_way
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,8 +47,6 @@ class WholeLake(LakeCatalog):
         non_unique: bool = False,
         null_equal: bool = False,
         nary: int = 1,
-        way: str = AUTO,
-        settings: Mapping[str, Any] | None = None,
         spark: SparkSession | None = None,
         master: str | None = None,
         conf: Mapping[str, str] | None = None,
@@ -59,8 +57,7 @@ class WholeLake(LakeCatalog):
         `partial` also finds those of whose values at least this share occurs there. Columns without values or of whole
         numbers are left out, and so are referenced columns that repeat values or of whose values less than `coverage`
         is in use, unless asked for. `null_equal` treats null as a value. `nary` finds dependencies of two to so many
-        columns together. `way` is the algorithm, with its `settings` (docs/reference/settings.md); the answer is the
-        same. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
+        columns together. With `spark`, a session, or `master`, a Spark master (with settings `conf`), Spark does the
         work; otherwise threads of this process do. `progress` is called with the stage, how much of it is done and how
         much there is.
         """
@@ -68,13 +65,10 @@ class WholeLake(LakeCatalog):
 
         filters = InclusionFilters(not null_columns, not integers, not non_unique, as_share("coverage", coverage))
         query = InclusionQuery(filters, as_share("partial", partial), null_equal)
-        chosen = choose_way("inds", way, settings)
         request = _spark_request(spark, master, conf)
-        if chosen.name == "signatures" and (nary > 1 or request is not None):
-            raise InputError("The way 'signatures' is for one column, in this process; drop `nary`, `spark`, `master`.")
         if nary > 1:
             return self._nary_dependencies(query, nary, request, progress or silent)
-        return self._dependencies(query, chosen, request, progress or silent)
+        return self._dependencies(query, request, progress or silent)
 
     def foreign_keys(
         self,
@@ -177,14 +171,14 @@ class WholeLake(LakeCatalog):
         return SparkLake(self, self._snapshot.store.absolute, spark)
 
     def _dependencies(
-        self, query: InclusionQuery, way: ChosenWay, spark: SparkRequest | None, progress: Progress
+        self, query: InclusionQuery, spark: SparkRequest | None, progress: Progress
     ) -> InclusionDependencies:
         """Those of one column."""
-        from dovetail.graph.inclusion import find_inclusions
+        from dovetail.graph.inclusion import InclusionFinder
         from dovetail.graph.inclusion_dependencies import InclusionDependencies
 
         decisions = column_decisions(self._snapshot.store)
-        finder = find_inclusions(self._columns, query, progress, way)
+        finder = InclusionFinder(self._columns, query, os.cpu_count() or 1, progress=progress)
         if spark is None:
             return InclusionDependencies(finder, None, decisions)
         from dovetail.graph.inclusion_on_spark import inclusions_on_spark

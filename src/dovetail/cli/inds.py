@@ -18,8 +18,6 @@ from dovetail.cli.options import (
     json_option,
     spark_options,
     split_index,
-    way_option,
-    way_settings,
 )
 from dovetail.cli.output import count, echo, note, print_json, print_table, print_written
 from dovetail.cli.progress import long_question
@@ -43,7 +41,6 @@ from dovetail.graph.arrow_answer import SUFFIXES, check_suffix
     help="The smallest share of the referenced column's values that the dependent column has; 0 keeps all.",
 )  # fmt: skip
 @click.option("--null-equal", is_flag=True, help="Treat null as equal to null, as most papers do.")
-@way_option("inds")
 @spark_options("Find them on this Spark master; by default, in threads of this process.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=f"Write to a file: {', '.join(SUFFIXES)}.")
 @click.option(
@@ -60,7 +57,6 @@ def inds_command(
     non_unique: bool,
     coverage: str,
     null_equal: bool,
-    choices: tuple[str, ...],
     master: str | None,
     conf: tuple[str, ...],
     output: Path | None,
@@ -77,7 +73,6 @@ def inds_command(
     Example:
       dovetail inds ./idx
       dovetail inds ./idx --partial 0.9 --integers -o inds.parquet
-      dovetail inds ./idx --set way=signatures --set bits=1000
     """
     if output:
         check_suffix(output)
@@ -93,7 +88,6 @@ def inds_command(
             non_unique=non_unique,
             null_equal=null_equal,
             nary=nary or 1,
-            **way_settings(choices),
             master=master,
             conf=conf_of(conf),
             progress=progress,

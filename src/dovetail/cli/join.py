@@ -13,7 +13,7 @@ from dovetail.api.join import join
 from dovetail.cli.files import WRITERS, from_standard_input, print_rows, save_transformation, write_table
 from dovetail.cli.join_on_spark import join_on_spark
 from dovetail.cli.join_options import JoinOptions
-from dovetail.cli.options import index_option, json_option, spark_options, way_option
+from dovetail.cli.options import index_option, json_option, spark_options
 from dovetail.cli.output import echo, print_json, print_table
 from dovetail.cli.progress import long_question
 from dovetail.join.best_predicate.scores import PREFERENCES
@@ -24,7 +24,6 @@ from dovetail.join.request import (
     MAX_GROWTH,
     MAX_ROWS,
     METHODS,
-    METHODS_WITH_WAYS,
     SECONDS,
     SUFFIX,
     VALIDATIONS,
@@ -72,7 +71,6 @@ _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
     "--max-growth", type=float, default=MAX_GROWTH, show_default=True,
     help="Without --on: refuse a join with more than this many rows for each row of the larger table.",
 )  # fmt: skip
-@way_option(*METHODS_WITH_WAYS, answer="with --by transform or similar. Answers may differ")
 @click.option(
     "--pairs",
     type=click.Path(path_type=Path),
@@ -111,7 +109,6 @@ def join_command(**options: Any) -> int:
       dovetail join sales.csv geo/countries.csv --index ./idx --on country=name -o joined.parquet
       dovetail join presidents.csv approval.csv --explain --save program.json
       dovetail join countries.csv capitals.csv --by through --index ./idx --mapping mapping.csv
-      dovetail join names.csv logins.csv --by transform --set way=greedy
       cat people.csv | dovetail join - orders.csv --csv > out.csv
     """
     asked = JoinOptions(**options)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail._output import check_place
 from dovetail.cli.files import STANDARD, check_output
-from dovetail.cli.options import check_conf, way_settings
+from dovetail.cli.options import check_conf
 from dovetail.errors import InputError
 from dovetail.transform.transformation import Transformation
 
@@ -37,7 +37,6 @@ class JoinOptions:
     seconds: float
     max_rows: int
     max_growth: float
-    choices: tuple[str, ...]
     pairs: Path | None
     mapping: Path | None
     save: Path | None
@@ -82,7 +81,6 @@ class JoinOptions:
             "equal": _pair(self.equal),
             "left_on": _names(self.left_on),
             "right_on": _names(self.right_on),
-            **way_settings(self.choices),
         }
 
 

@@ -11,8 +11,7 @@ import click
 from dovetail._objects import is_remote
 from dovetail._storage.marker import is_index
 from dovetail.errors import InputError
-from dovetail.settings import SETTINGS, Setting, Settings, written_value
-from dovetail.ways import AUTO, WAYS
+from dovetail.settings import SETTINGS, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -84,50 +83,12 @@ def parts_of(written: str) -> tuple[str, ...]:
 def settings_of(choices: Sequence[str]) -> Settings:
     """The settings that --set gives."""
     values = {}
-    for name, value in written_settings(choices, "NUMBER").items():
-        if not value.isdigit():
-            raise InputError(f"--set '{name}={value}' is not of the form NAME=NUMBER.")
+    for choice in choices:
+        name, equals, value = choice.partition("=")
+        if not equals or not value.isdigit():
+            raise InputError(f"--set {choice!r} is not of the form NAME=NUMBER.")
         values[name] = int(value)
     return Settings.of(values)
-
-
-def way_option(
-    *questions: str, answer: str = f"the answer is the same. {AUTO} (default) takes the cheapest"
-) -> Callable[[Command], Command]:
-    """The option --set of a verb that asks these questions: its way and the way's parameters."""
-    rows = [way for question in questions for way in WAYS[question]]
-    ways = "; ".join(f"{way.name} ({way.help})" for way in rows)
-    parameters = "".join(
-        f" With way={way.name}: " + "; ".join(map(_described, way.parameters)) + "." for way in rows if way.parameters
-    )
-    return click.option(
-        "--set", "choices", multiple=True, metavar="NAME=VALUE",
-        help=f"way=NAME takes this algorithm; {answer}; {ways}."
-        f"{parameters}",
-    )  # fmt: skip
-
-
-def _described(parameter: Setting) -> str:
-    default = f" ({parameter.default})" if parameter.default != "" else ""
-    return f"{parameter.name}{default}: {parameter.help}"
-
-
-def way_settings(choices: Sequence[str]) -> dict[str, Any]:
-    """`way` and `settings` as --set gives them; the question checks them."""
-    written = written_settings(choices)
-    way = written.pop("way", AUTO)
-    return {"way": way, "settings": {name: written_value(text) for name, text in written.items()}}
-
-
-def written_settings(choices: Sequence[str], value: str = "VALUE") -> dict[str, str]:
-    """The names and values that --set gives, as they are written."""
-    written = {}
-    for choice in choices:
-        name, equals, text = choice.partition("=")
-        if not equals or not text:
-            raise InputError(f"--set {choice!r} is not of the form NAME={value}.")
-        written[name] = text
-    return written
 
 
 def spark_options(master: str) -> Callable[[Command], Command]:

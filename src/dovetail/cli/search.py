@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,13 @@ import click
 
 from dovetail.api.lake import Lake
 from dovetail.cli.files import from_standard_input
-from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options, way_option
+from dovetail.cli.options import conf_of, index_option, json_option, need_index, spark_options
 from dovetail.cli.output import print_explanation, print_json
 from dovetail.cli.progress import long_question
 from dovetail.cli.search_options import SearchOptions
 from dovetail.cli.search_report import print_answer, print_answers, print_stages, search_folder, search_folder_on_spark
 from dovetail.search.hits import Hits
-from dovetail.search.request import METHODS, QUESTIONS_WITH_WAYS
+from dovetail.search.request import METHODS
 from dovetail.search.semantic.hit import write_mapping
 
 
@@ -62,7 +61,6 @@ from dovetail.search.semantic.hit import write_mapping
     type=click.Path(path_type=Path),
     help="With --many: write all hits to .parquet, .arrow or .feather.",
 )
-@way_option(*itertools.chain(*QUESTIONS_WITH_WAYS.values()))
 @spark_options("With --many: search on this Spark master; by default threads of this process do.")
 def search_command(**options: Any) -> int:
     """Find the tables of the index that join with QUERY: a file, - for standard input, or a table of the lake.
@@ -100,8 +98,6 @@ def search_command(**options: Any) -> int:
       dovetail search staff.csv --on name --by transform --index ./idx
       dovetail search hotels.csv --on address --by semantic --index ./idx
       dovetail search countries.csv --on name --by through --index ./idx
-      dovetail search sales.csv --on country --index ./idx --set way=merge_list
-      dovetail search weather.csv --on city,date --index ./idx --set way=mate --set start=city
       dovetail search flats.csv --target price --index ./idx
       dovetail search --many ./reports --index ./idx -o hits.parquet
       dovetail search --many ./reports --index ./idx -o hits.parquet --master spark://head:7077

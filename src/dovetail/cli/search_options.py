@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dovetail.cli.options import check_conf, way_settings
+from dovetail.cli.options import check_conf
 from dovetail.errors import InputError
 
 
@@ -34,7 +34,6 @@ class SearchOptions:
     as_json: bool
     as_lines: bool
     output: Path | None
-    choices: tuple[str, ...]
     master: str | None
     conf: tuple[str, ...]
 
@@ -56,7 +55,7 @@ class SearchOptions:
     def request(self) -> dict[str, Any]:
         """The options of `lake.search`, except for the stage: `fast` or exact."""
         names = ("on", "k", "by", "min_similarity", "threshold", "tables", "min_overlap", "include_self", "copies")
-        return {name: getattr(self, name) for name in names} | way_settings(self.choices)
+        return {name: getattr(self, name) for name in names}
 
     @property
     def in_stages(self) -> bool:

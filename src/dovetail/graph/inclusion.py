@@ -2,12 +2,11 @@
 
 Tschirschnitz, Papenbrock, Naumann: Detecting Inclusion Dependencies on Very Many Tables, TODS 42(3), 2017,
 doi:10.1145/3105959. The definitions and filters are theirs. Candidates come from the posting lists of a set's rarest
-tokens; the paper's Bloom signatures are in `signatures`. docs/algorithms/many.md lists the departures.
+tokens; the paper's Bloom signatures are `dovetail.papers.many`. docs/algorithms/many.md lists the departures.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,9 +20,7 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion_kernels import column_pairs, including_sets
-from dovetail.graph.signatures import BloomParameters, SignatureMatrix
 from dovetail.graph.value_sets import ValueSets, value_sets
-from dovetail.ways import ChosenWay
 
 _ROOM = 1 << 20  # pairs that a kernel returns at once: 24 MB
 _FINEST = 10**9  # the denominator of a share: times the size of a column it fits into a machine integer
@@ -79,18 +76,14 @@ class InclusionFinder:
         columns: LakeColumns,
         query: InclusionQuery,
         threads: int = 1,
-        signatures: BloomParameters | None = None,
         referable: Array | None = None,
         progress: Progress = silent,
         sets: ValueSets | None = None,
     ) -> None:
-        """Candidates come from posting lists, or from Bloom signatures where these are given.
+        """`referable` marks the only columns that may be referenced, whether they repeat values or not.
 
-        `referable` marks the only columns that may be referenced, whether they repeat values or not. `sets` are those
-        of the columns, if they are known.
+        `sets` are those of the columns, if they are known.
         """
-        if signatures and query.containment != 1:
-            raise InputError("The way 'signatures' finds whole inclusions only; take another one for `partial`.")
         self.columns = columns
         self.query = query
         self._referable = referable
@@ -98,7 +91,6 @@ class InclusionFinder:
         self._progress = progress
         if sets is not None:
             self.sets = sets
-        self.matrix = SignatureMatrix(self.sets, signatures) if signatures else None
 
     @cached_property
     def sets(self) -> ValueSets:
@@ -147,20 +139,21 @@ class InclusionFinder:
 
     def _block(self, first: int, last: int, least: Array, most: Array, should_stop: ShouldStop) -> Iterator[Array]:
         """The pairs of the sets of this range, by kernels of a moment each."""
-        sets = self.sets
-        found = np.empty((max(_ROOM, len(sets)), 3), np.int64)
+        found = np.empty((max(_ROOM, len(self.sets)), 3), np.int64)
         step = _BLOCK
         while first < last and not should_stop():
             begun, stop = time.perf_counter(), min(last, first + step)
-            if self.matrix:
-                first, filled = self.matrix.find(first, stop, most, found)
-            else:
-                first, filled = including_sets(
-                    first, least[:stop], most, sets.sizes, sets.private, sets.group_offsets, sets.groups, sets.weights,
-                    sets.list_offsets, sets.lists, found,
-                )  # fmt: skip
+            first, filled = self._propose(first, stop, least, most, found)
             yield self._covering(found[:filled])
             step = max(1, step // 2) if time.perf_counter() - begun > _MOMENT else 2 * step
+
+    def _propose(self, first: int, stop: int, least: Array, most: Array, found: Array) -> tuple[int, int]:
+        """Fill `found` with the pairs of some sets, from posting lists; where to go on, and how many there are."""
+        sets = self.sets
+        return including_sets(
+            first, least[:stop], most, sets.sizes, sets.private, sets.group_offsets, sets.groups, sets.weights,
+            sets.list_offsets, sets.lists, found,
+        )  # fmt: skip
 
     def _covering(self, pairs: Array) -> Array:
         """The pairs with enough coverage: a partial dependency shares less than the dependent set has."""
@@ -191,17 +184,6 @@ class InclusionFinder:
             )
             if filled:
                 yield ColumnPairs(*(array[:filled].copy() for array in arrays))
-
-
-def find_inclusions(
-    columns: LakeColumns, query: InclusionQuery, progress: Progress = silent, way: ChosenWay | None = None
-) -> InclusionFinder:
-    """The dependencies of a lake, found with one thread per processor.
-
-    `auto` is posting lists: they exist already, and took less time on all lakes tried (benchmarks/inclusion/ways.py).
-    """
-    signatures = BloomParameters(**way.parameters) if way and way.name == "signatures" else None
-    return InclusionFinder(columns, query, os.cpu_count() or 1, signatures, progress=progress)
 
 
 def as_share(name: str, given: float | str) -> Fraction:

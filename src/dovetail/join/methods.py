@@ -66,9 +66,9 @@ class JoinMethods:
             {name: table.values(name) for name in dict.fromkeys(of)}
             for table, of in zip((self.left, self.right), names, strict=True)
         )
-        way, source = self.request.chosen_way, None if on is None else _read(len(mine), len(theirs))
-        found = discover(mine, theirs, deadline=self.deadline, way=way, source=source)
-        found = found or discover_composite(mine, theirs, self.deadline, way, source)
+        source = None if on is None else _read(len(mine), len(theirs))
+        found = discover(mine, theirs, deadline=self.deadline, source=source)
+        found = found or discover_composite(mine, theirs, self.deadline, read=source)
         return None if found is None else Transformation(found.programs, found.reversed, found.target, found.key)
 
     def program(self, way: Transformation, why: str = "The method was given.") -> JoinResult:
@@ -83,7 +83,7 @@ class JoinMethods:
         if found is None:
             return self.nothing("similar", "No text columns correspond.")
         result = self.execute(found.keys, "similar", found.columns)
-        return replace(result, why=found.why)
+        return replace(result, why="The method was given.")
 
     def semantic(self, on: list[Pair] | None) -> JoinResult:
         if on is not None and len(on) > 1:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dovetail.errors import InputError
 from dovetail.tables.column_names import Names, is_one_to_several, paired
-from dovetail.ways import AUTO, DEFAULT, ChosenWay, choose_way
 
 if TYPE_CHECKING:
     from dovetail.join.best_predicate.scores import Preferred
     from dovetail.transform.transformation import Transformation
 
 METHODS = ("equal", "parts", "transform", "similar", "semantic", "through")
-METHODS_WITH_WAYS = ("transform", "similar")
 KINDS = ("inner", "left", "right", "outer", "semi", "anti")
 ALIASES = {"full": "outer"}
 VALIDATIONS = {
@@ -46,8 +44,6 @@ class JoinRequest:
     seconds: float = SECONDS
     max_rows: int = MAX_ROWS
     max_growth: float = MAX_GROWTH
-    way: str = AUTO  # the algorithm of the method, with its settings
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "how", kind_of_join(self.how))
@@ -68,22 +64,6 @@ class JoinRequest:
             raise InputError("`min_similarity` needs `by='similar'` or `by='semantic'`.")
         if self.one_to_one and self.by not in (None, "similar", "transform"):
             raise InputError("`one_to_one` needs `by='similar'`.")
-        if self.chosen_way.name == "constrained":
-            self._check_constrained()
-
-    def _check_constrained(self) -> None:
-        if self.min_similarity is not None:
-            raise InputError("The way 'constrained' chooses the threshold itself; drop `min_similarity`, or `way`.")
-        if self.one_to_one and self.chosen_way.parameters["constraints"] == 1:
-            raise InputError("With constraints=1, a key may have several values; drop `one_to_one`, or `constraints`.")
-
-    @property
-    def chosen_way(self) -> ChosenWay:
-        if isinstance(self.by, str) and self.by in METHODS_WITH_WAYS:
-            return choose_way(self.by, self.way, self.settings)
-        if self.way != AUTO or self.settings:
-            raise InputError(f"`way` needs `by` to be one of {', '.join(METHODS_WITH_WAYS)}.")
-        return DEFAULT
 
     def _check_numbers(self) -> None:
         for name in ("seconds", "max_rows", "max_growth"):

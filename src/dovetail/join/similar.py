@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from dovetail._deadline import Deadline
 from dovetail._types import Array
-from dovetail.join.keys import JoinKeys, TextRows, equal_keys, keys_of_pairs, similar_keys
+from dovetail.join.keys import JoinKeys, TextRows, equal_keys, similar_keys
 from dovetail.join.request import JoinRequest
 from dovetail.similar.columns import choose_columns, directed_way, together
-from dovetail.similar.constrained import constrained_pairs
 from dovetail.similar.matching import FindBest
 from dovetail.tables.input_table import InputTable
 
@@ -20,7 +19,6 @@ ColumnNames = tuple[tuple[str, ...], tuple[str, ...]]
 class SimilarJoin(NamedTuple):
     columns: ColumnNames
     keys: JoinKeys
-    why: str = "The method was given."
 
 
 def similar_join(
@@ -51,19 +49,10 @@ def similar_join(
     values = TextRows.of_rows(together(source, compared.source), blocks[0])
     keys = TextRows.of_rows(together(target, compared.target), blocks[1])
     columns = (compared.target, compared.source) if compared.reversed else (compared.source, compared.target)
-    if request.chosen_way.name == "constrained":
-        return SimilarJoin(columns, *_constrained_keys(values, keys, int(compared.reversed), request))
     found = similar_keys(
         values, keys, int(compared.reversed), request.min_similarity, request.one_to_one, find_best=find_best
     )
     return SimilarJoin(columns, found)
-
-
-def _constrained_keys(values: TextRows, keys: TextRows, source: int, request: JoinRequest) -> tuple[JoinKeys, str]:
-    blocks = None if values.blocks is None or keys.blocks is None else (values.blocks, keys.blocks)
-    found, chosen = constrained_pairs(values.texts, keys.texts, blocks, **request.chosen_way.parameters)
-    why = "No threshold joins anything without joining a value twice." if chosen is None else chosen.words
-    return keys_of_pairs(values, keys, source, found), why
 
 
 def equal_pair(request: JoinRequest) -> tuple[str, str] | None:

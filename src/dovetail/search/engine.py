@@ -19,7 +19,6 @@ from dovetail._types import Array
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search.keys.query_key import QueryKey
-from dovetail.ways import DEFAULT, ChosenWay
 
 _THREADS = 8
 M = TypeVar("M")
@@ -85,7 +84,6 @@ def top(
     floor: int,
     allowed: list[Array],
     fast: bool = False,
-    way: ChosenWay = DEFAULT,
 ) -> list[Match]:
     """The k columns that share most tokens, at least `floor`. Exact; `fast` may miss some."""
     best = _Best(k, floor)
@@ -94,7 +92,7 @@ def top(
         if fast:
             about = segment.sketches.top(tokens, k, columns)
             return _matches(segment, about.columns, about.overlaps)
-        found = segment.josie.search(tokens, k, best.floor, columns, way)
+        found = segment.josie.search(tokens, k, best.floor, columns)
         best.add(found.overlaps)
         return _matches(segment, found.columns, found.overlaps)
 
@@ -108,7 +106,6 @@ def overlaps(
     k: int,
     floor: int,
     allowed: Array,
-    way: ChosenWay = DEFAULT,
 ) -> tuple[Array, Array]:
     """All columns with at least the k-th largest overlap, and `floor`; and their overlaps. Exact, in no order.
 
@@ -117,7 +114,7 @@ def overlaps(
     best = _Best(k, floor)
 
     def search(segment: OpenSegment, mask: Array) -> list[tuple[Array, Array]]:
-        found = segment.josie.search(tokens, k, best.floor, mask, way)
+        found = segment.josie.search(tokens, k, best.floor, mask)
         best.add(found.overlaps)
         return [(found.columns, found.overlaps)]
 
@@ -159,7 +156,6 @@ def containing(
     floor: int,
     allowed: list[Array],
     fast: bool = False,
-    way: ChosenWay = DEFAULT,
 ) -> list[Match]:
     """All columns that contain at least `threshold` of the tokens, and `floor` of them. `fast` may miss some."""
     least = max(floor, least_overlap(threshold, len(tokens)))
@@ -168,7 +164,7 @@ def containing(
         if fast:
             about = segment.sketches.search(tokens, threshold, columns)
             return _matches(segment, about.columns, about.overlaps)
-        found = segment.josie.search(tokens, len(columns) + 1, least, columns, way)
+        found = segment.josie.search(tokens, len(columns) + 1, least, columns)
         return _matches(segment, found.columns, found.overlaps)
 
     found = sorted(_ask_all(search, segments, columns_of(segments, allowed)), key=lambda match: match.order)
@@ -186,7 +182,6 @@ def together(
     k: int,
     floor: int,
     allowed: list[Array],
-    way: ChosenWay = DEFAULT,
 ) -> tuple[list[KeyMatch], bool]:
     """The k tables that contain most tuples of the key, at least `floor`; and whether that is exact."""
     best = _Best(k, floor)
@@ -194,7 +189,7 @@ def together(
     cut = []
 
     def search(segment: OpenSegment, tables: Array) -> list[KeyMatch]:
-        found = segment.mate.search(tokens, key.tuples, k, best.floor, tables, ranks=segment.name_ranks, way=way)
+        found = segment.mate.search(tokens, key.tuples, k, best.floor, tables, ranks=segment.name_ranks)
         best.add(found.overlaps)
         cut.append(found.work.cut)
         hits = zip(found.tables.tolist(), found.overlaps.tolist(), found.columns.tolist(), strict=True)

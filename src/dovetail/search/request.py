@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dovetail.errors import InputError
-from dovetail.ways import AUTO, ChosenWay, choose_way
 
 METHODS = ("equal", "parts", "transform", "semantic", "through")
-QUESTIONS_WITH_WAYS = {"equal": ("overlap", "keys"), "semantic": ("semantic",)}
-"""By method, the questions whose algorithm can be chosen; `keys` are several columns together."""
 _MOST = 10  # hits, where nothing else is said
 
 
@@ -36,8 +33,6 @@ class SearchRequest:
     by: str = METHODS[0]
     min_similarity: float | str | None = None  # semantic only
     copies: bool | None = None  # whether near-copies are hits of their own; None: with a threshold they are
-    way: str = AUTO  # the algorithm, with its settings
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.by == "similar":
@@ -55,15 +50,7 @@ class SearchRequest:
         for name, value in (("k", self.k), ("min_overlap", self.min_overlap)):
             if value is not None and (not isinstance(value, int) or value < 1):
                 raise InputError(f"`{name}` is {value!r}; it must be an integer of at least 1.")
-        if self.fast and self.way != AUTO:
-            raise InputError("`fast` answers from sketches; drop it, or `way`.")
         self.share  # noqa: B018 - checks the threshold
-        if (self.way != AUTO or self.settings) and self.by not in QUESTIONS_WITH_WAYS:
-            raise InputError(f"`way` needs `by` to be one of {', '.join(QUESTIONS_WITH_WAYS)}, not {self.by!r}.")
-
-    def way_of(self, question: str) -> ChosenWay:
-        """The algorithm for a question; which one it is, is known when the columns are."""
-        return choose_way(question, self.way, self.settings)
 
     @property
     def most(self) -> int | None:

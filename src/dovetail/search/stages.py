@@ -18,7 +18,6 @@ from dovetail.search.query import named_columns
 from dovetail.search.ranking.rank import is_tried
 from dovetail.search.request import SearchRequest
 from dovetail.tables.input_table import InputTable, open_table
-from dovetail.ways import AUTO
 
 LONG_LISTS = 50_000_000
 """Postings of a query's values from which on sketches answer first, unasked: at the 5 ns that JOSIE takes for each of
@@ -50,9 +49,7 @@ def search_stages(
 
 
 def _can_be_approximate(request: SearchRequest, table: InputTable) -> bool:
-    """Sketches know single columns and equal values; a way that is named is asked for its own answer alone."""
-    if request.way != AUTO:
-        return False
+    """Sketches know single columns and equal values."""
     return request.by == "equal" and len(named_columns(request, table)) <= 1
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import pieces
-from dovetail.transform.discover import Discovery, discover
+from dovetail.transform.discover import Discovery, Learn, discover
 from dovetail.transform.examples import without_documents
+from dovetail.transform.learn import learn
 from dovetail.transform.program import Extract, Program
-from dovetail.ways import DEFAULT, ChosenWay
 
 Columns = Mapping[str, Sequence[str | None]]
 _SEEN = 4  # values whose separators are looked at
@@ -26,12 +26,13 @@ def discover_composite(
     left: Columns,
     right: Columns,
     deadline: Deadline | None = None,
-    way: ChosenWay = DEFAULT,
+    learning: Learn = learn,
     read: int | None = None,
 ) -> Discovery | None:
     """The program that makes a part of a composite key, if it joins half of the smaller table.
 
-    `read` is the table that programs read: 0 the left one, 1 the right one, None either.
+    `learning` makes programs of examples; `read` is the table that programs read: 0 the left one, 1 the right one,
+    None either.
     """
     left, right = without_documents(left), without_documents(right)
     for turned, source, target in ((False, left, right), (True, right, left)):
@@ -41,7 +42,7 @@ def discover_composite(
             continue
         parts = {f"{number}": extract for number, extract in enumerate(_parts(target))}
         widened = {name: _made(extract, target) for name, extract in parts.items()}
-        found = discover(source, widened, deadline=deadline, way=way) if parts else None
+        found = discover(source, widened, deadline=deadline, learning=learning) if parts else None
         if found is None or found.reversed:
             continue
         extract = parts[found.target]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from dovetail._deadline import Deadline
 from dovetail.transform.candidates import Example
@@ -23,11 +22,9 @@ from dovetail.transform.examples import (
     joint_groups,
     without_documents,
 )
-from dovetail.transform.greedy import learn_greedily
 from dovetail.transform.learn import Learned, Slot, learn, learn_piece
 from dovetail.transform.matches import ColumnMatch, match
 from dovetail.transform.program import Program, cuts_numbers
-from dovetail.ways import DEFAULT, ChosenWay
 
 _ENOUGH = 0.97  # of the target's keys: nothing better is looked for
 _VERY_GOOD = 0.9  # other pairs of columns are not tried
@@ -62,15 +59,14 @@ def discover(
     right: Columns,
     most_programs: int = MOST_PROGRAMS,
     deadline: Deadline | None = None,
-    way: ChosenWay = DEFAULT,
+    learning: Learn = learn,
     source: int | None = None,
 ) -> Discovery | None:
     """The programs that join two tables of raw text; None if no program joins enough rows.
 
-    Nothing new is tried after the deadline. `way` is how a program is learned from examples; `source` is the table that
-    programs read: 0 the left one, 1 the right one, None either.
+    Nothing new is tried after the deadline. `learning` makes programs of examples; `source` is the table that programs
+    read: 0 the left one, 1 the right one, None either.
     """
-    learning = learner(way)
     directions = both_directions(without_documents(left), without_documents(right))
     directions = [each for each in directions if source in (None, int(each.reversed))]
     chosen: tuple[float, Direction, ColumnMatch, Learned] | None = None
@@ -114,13 +110,6 @@ def _proposed(directions: Sequence[Direction], rival: float, deadline: Deadline 
         return None
     direction, source, target, program = best[1]
     return Discovery((program,), source, target, direction.reversed)
-
-
-def learner(way: ChosenWay) -> Learn:
-    """What learns a program from examples."""
-    if way.name != "greedy":
-        return learn
-    return partial(learn_greedily, most_operators=way.parameters["operators"], most_tried=way.parameters["tried"])
 
 
 def _coverage(direction: Direction, key: str) -> Coverage:

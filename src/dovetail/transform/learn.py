@@ -2,7 +2,7 @@
 
 A state is one position in each wanted value; an edge is a constant or a candidate that fits there in all of them. What
 is least is the sum of the costs of the steps. The paper counts operators, and looks for few of them by greedy recursion
-with backtracking (greedy.py).
+with backtracking (`dovetail.papers.auto_join`).
 """
 
 from __future__ import annotations

@@ -93,15 +93,6 @@ def test_nothing_is_included(small, tmp_path):
     assert dovetail("graph", small).code == 1
 
 
-def test_inds_by_another_way(small):
-    same = dovetail("inds", small, "--json").out
-    assert dovetail("inds", small, "--json", "--set", "way=signatures", "--set", "bits=20").out == same
-    answer = dovetail("inds", small, "--set", "way=magic")
-    assert answer.code == 2
-    assert "The ways are: auto, lists, signatures." in answer.err
-    assert "not of the form NAME=VALUE" in dovetail("inds", small, "--set", "way").err
-
-
 def test_inds_of_several_columns(small):
     answer = dovetail("inds", small, "--nary", 2)
     assert (answer.code, answer.out.partition(".")[0]) == (1, f"No column of {small} is included in another")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dovetail.errors import InputError
-from dovetail.graph.inclusion import InclusionFinder, InclusionQuery, as_share
-from dovetail.graph.signatures import BloomParameters
+from dovetail.evidence.lake_columns import LakeColumns
+from dovetail.graph.inclusion import NO_FILTERS, InclusionQuery, as_share
+from dovetail.papers import many
 
 PLANETS = {
     "planets.csv": "Planet,Moons\nMercury,none\nVenus,none\nEarth,one\nMars,two\nJupiter,many\nSaturn,many\n",
@@ -14,6 +15,7 @@ PLANETS = {
     "satellites.csv": "Name,Satellite of\nMimas,Saturn\nEnceladus,Saturn\nIo,Jupiter\nMoon,Earth\n",
 }
 EVERYTHING = {"coverage": 0, "null_columns": True, "integers": True, "non_unique": True}
+SIGNATURES = [many.BloomParameters(), many.BloomParameters(3, 1, 1, "ref2deps", "plain")]
 
 
 def pairs(dependencies) -> set[str]:
@@ -115,29 +117,25 @@ def test_what_is_no_share(lake_of, share):
         lake_of(PLANETS).inds(coverage=share)
 
 
-def test_signatures_find_whole_inclusions_only(shop):
-    from dovetail.evidence.lake_columns import LakeColumns
-
-    with pytest.raises(InputError, match="whole inclusions only"):
-        InclusionFinder(
-            LakeColumns(shop.segments),
-            InclusionQuery(containment=as_share("partial", 0.9)),
-            signatures=BloomParameters(),
-        )
-
-
-def test_every_way_has_the_same_answer(shop):
-    answers = [shop.inds(way=way, **EVERYTHING).to_dicts() for way in ("auto", "lists", "signatures")]
-    few_bits = {"bits": 3, "hashes": 1, "passes": 1, "strategy": "ref2deps", "vectors": "plain"}
-    answers.append(shop.inds(way="signatures", settings=few_bits, **EVERYTHING).to_dicts())
+def test_signatures_have_the_same_answer(shop):
+    answers = [many.inclusion_dependencies(shop, parameters, NO_FILTERS).matches for parameters in SIGNATURES]
+    assert answers == [shop.inds(**EVERYTHING).to_dicts()] * 2
     assert answers[0]
-    assert all(answer == answers[0] for answer in answers)
+    work = [many.inclusion_dependencies(shop, parameters, NO_FILTERS).work for parameters in SIGNATURES]
+    assert work[0].candidates < work[1].candidates
+    assert work[0].signature_bytes > work[1].signature_bytes > 0
 
 
-@pytest.mark.parametrize("options", [{"nary": 2}, {"master": "local[1]"}, {"partial": 0.9}])
-def test_what_signatures_do_not_answer(shop, options):
-    with pytest.raises(InputError, match="The way 'signatures'"):
-        shop.inds(way="signatures", **options)
+def test_what_signatures_do_not_answer(shop):
+    partial = InclusionQuery(containment=as_share("partial", 0.9))
+    with pytest.raises(InputError, match="whole inclusions only"):
+        many.SignatureFinder(LakeColumns(shop.segments), partial)
+
+
+@pytest.mark.parametrize("parameters", [{"bits": 0}, {"passes": 0}, {"strategy": "both"}, {"vectors": "sparse"}])
+def test_parameters_of_signatures(parameters):
+    with pytest.raises(InputError, match=r"strategy|at least 1"):
+        many.BloomParameters(**parameters)
 
 
 PLACES = {

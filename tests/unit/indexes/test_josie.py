@@ -1,4 +1,4 @@
-"""Every way of overlap search against plain Python sets."""
+"""Overlap search, ours and the published algorithms, against plain Python sets."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from hypothesis import strategies as st
 
 from dovetail._storage.segment import Segment, SegmentWriter
 from dovetail.errors import IndexDamaged
-from dovetail.indexes.josie import kernels, published_kernels
-from dovetail.indexes.josie import query as josie_query
+from dovetail.indexes.josie import kernels
 from dovetail.indexes.josie.build import LEAST_COSTS, MOST_COSTS, TYPICAL_COSTS
 from dovetail.indexes.josie.core import JosieCosts, OverlapMatches
 from dovetail.indexes.josie.index import JOSIE
 from dovetail.indexes.josie.query import JosieReader
 from dovetail.indexes.protocol import ColumnChunk
 from dovetail.indexes.tokens.index import TOKENS
-from dovetail.ways import choose_way, every_way
+from dovetail.papers import josie_kernels
+from dovetail.papers.josie import ALGORITHMS, kernel_of
 
 PLENTY = 1 << 30
 FREE = JosieCosts(0.0, 0.0, 1000.0, 1000.0, 1.0)  # sets cost nothing: they are read as soon as anything is gained
 DEAR = JosieCosts(1e6, 1e6, 0.001, 0.001, 1.0)
-EVERY_WAY = [*every_way("overlap"), choose_way("overlap", "josie", {"batch": 1})]
+
+
+def every_kernel():
+    """By name: ours, and those of the paper."""
+    published = {algorithm: kernel_of(algorithm) for algorithm in ALGORITHMS}
+    return {"ours": kernels.search, **published, "josie, one list at a time": kernel_of(batch=1)}
 
 
 def build(folder: Path, columns: list[set[str]], memory_bytes: int = PLENTY) -> Segment:
@@ -76,8 +81,8 @@ def test_equals_brute_force(tmp_path_factory, columns, query, k, floor, memory_b
     allowed = allowed if allowed is None else allowed.astype(bool)
     expected = brute_force(columns, query, k, floor, [True] * len(columns) if allowed is None else allowed)
     asked = pa.array(sorted(query), pa.large_string())
-    for way in EVERY_WAY:
-        assert hits(reader.search(asked, k, floor, allowed, way)) == expected, way
+    for name, kernel in every_kernel().items():
+        assert hits(reader.search(asked, k, floor, allowed, kernel)) == expected, name
     for number, column in enumerate(columns):
         assert reader.overlap_with(asked, number) == len(query & column)
 
@@ -112,8 +117,8 @@ def test_any_costs_give_the_same_answer(skewed, seed, size, k, floor, masked, co
     measured = reader.costs
     reader.costs = costs or measured
     try:
-        for way in EVERY_WAY:
-            assert hits(reader.search(pa.array(sorted(query)), k, floor, allowed, way)) == expected, way
+        for name, kernel in every_kernel().items():
+            assert hits(reader.search(pa.array(sorted(query)), k, floor, allowed, kernel)) == expected, name
     finally:
         reader.costs = measured
 
@@ -122,11 +127,11 @@ def test_reads_less_than_both_baselines_where_sets_are_cheap(skewed):
     lake, reader = skewed
     query = pa.array(sorted(max(lake, key=len)))
     reader.costs, measured = JosieCosts(1.0, 0.1, 1000.0, 1.0, 9.0), reader.costs
-    work = {way.name: reader.search(query, 3, way=way).work for way in every_way("overlap")}
+    work = {name: reader.search(query, 3, kernel=kernel).work for name, kernel in every_kernel().items()}
     reader.costs = measured
-    for way in ("auto", "josie"):
-        assert work[way].list_items < work["merge_list"].list_items
-        assert work[way].sets <= work["probe_set"].sets
+    for name in ("ours", "josie"):
+        assert work[name].list_items < work["merge_list"].list_items
+        assert work[name].sets <= work["probe_set"].sets
     assert work["merge_list"].sets == 0
 
 
@@ -136,13 +141,16 @@ def test_kernels_equal_their_plain_form(tmp_path, monkeypatch, costs):
     reader = JOSIE.open(build(tmp_path, lake))
     reader.costs = costs
     queries = [pa.array(sorted(column)) for column in lake[:6]]
-    compiled = [hits(reader.search(query, 4, way=way)) for query in queries for way in EVERY_WAY]
-    for module in (kernels, published_kernels):
+
+    def answers():
+        return [hits(reader.search(query, 4, kernel=kernel)) for query in queries for kernel in every_kernel().values()]
+
+    compiled = answers()
+    for module in (kernels, josie_kernels):
         for name, kernel in vars(module).items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
-    monkeypatch.setattr(josie_query, "published", published_kernels.published)
-    assert [hits(reader.search(query, 4, way=way)) for query in queries for way in EVERY_WAY] == compiled
+    assert answers() == compiled
 
 
 def test_groups_of_a_query(tmp_path):
@@ -159,8 +167,8 @@ def test_repeated_values_count_once(tmp_path):
 
 def test_a_search_leaves_no_trace(skewed):
     lake, reader = skewed
-    for way in EVERY_WAY:
-        reader.search(pa.array(sorted(lake[0] | lake[1])), 3, way=way)
+    for kernel in every_kernel().values():
+        reader.search(pa.array(sorted(lake[0] | lake[1])), 3, kernel=kernel)
     assert all(not scratch.counts.any() for scratch in reader._free)
 
 

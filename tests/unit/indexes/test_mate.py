@@ -23,7 +23,7 @@ from dovetail.indexes.rows.index import ROWS
 from dovetail.indexes.rows.query import RowReader
 from dovetail.indexes.tokens.index import TOKENS
 from dovetail.normalise.hashing import as_buffers, hash_tokens
-from dovetail.ways import DEFAULT, ChosenWay, choose_way, every_way
+from dovetail.papers import mate
 
 Table = list[tuple[str | None, ...]]
 FAMILIES = ("xash", "fitted")
@@ -57,11 +57,13 @@ def build(
     return Segment(folder, writer.finish(counts))
 
 
-def ask(reader: MateReader, query: list[tuple[str, ...]], **options) -> list[tuple[int, int, tuple[int, ...]]]:
+def ask(
+    reader: MateReader, query: list[tuple[str, ...]], search=MateReader.search, **options
+) -> list[tuple[int, int, tuple[int, ...]]]:
     """Table, overlap and columns (numbered within the table) of every hit."""
     columns = [sorted({row[j] for row in query}) for j in range(len(query[0]))]
     tuples = np.array([[columns[j].index(value) for j, value in enumerate(row)] for row in sorted(set(query))])
-    found = reader.search([pa.array(column, pa.large_string()) for column in columns], tuples, **options)
+    found = search(reader, [pa.array(column, pa.large_string()) for column in columns], tuples, **options)
     first = reader.store.first_columns
     return [
         (int(t), int(o), tuple((c - first[t]).tolist()))
@@ -83,13 +85,6 @@ def brute_force(tables: list[Table], query: list[tuple[str, ...]], k: int, floor
             found.append((number, *best))
     found.sort(key=lambda hit: (-hit[1], hit[0]))
     return found[:k]
-
-
-def every_way_of_keys(width: int) -> list[ChosenWay]:
-    """The paper's from every column of the key; both ways without super keys."""
-    starts = [choose_way("keys", "mate", {"start": column}) for column in range(width)]
-    without = [choose_way("keys", name, {"super_keys": "off"}) for name in ("cover", "mate")]
-    return [*every_way("keys"), *starts, *without]
 
 
 values = st.sampled_from(["a", "b", "c", "ä", "иван", "北京", "القاهرة", "2024-01-31", "2024-01-13", "x y", ""])
@@ -128,12 +123,12 @@ def test_equals_brute_force_over_all_mappings(tmp_path_factory, lake, query, k, 
     for many, most_mappings in ((0, MOST_MAPPINGS), (8, MOST_MAPPINGS), (8, 0)):
         found = ask(reader, query, k=k, floor=floor, many=many, most_mappings=most_mappings)
         assert found == brute_force(lake, query, k, floor)
-    for way in every_way_of_keys(len(query[0])):
-        assert ask(reader, query, k=k, floor=floor, way=way) == brute_force(lake, query, k, floor)
+    for published in ({}, {"super_keys": False}, *({"start": column} for column in range(len(query[0])))):
+        assert ask(reader, query, mate.search, k=k, floor=floor, **published) == brute_force(lake, query, k, floor)
     allowed = np.array([data.draw(st.booleans()) for _ in lake])
     dead = [table if alive else [] for table, alive in zip(lake, allowed, strict=True)]
-    for way in (DEFAULT, choose_way("keys", "mate")):
-        assert ask(reader, query, k=k, floor=floor, allowed=allowed, way=way) == brute_force(dead, query, k, floor)
+    for search in (MateReader.search, mate.search):
+        assert ask(reader, query, search, k=k, floor=floor, allowed=allowed) == brute_force(dead, query, k, floor)
 
 
 @settings(max_examples=40)

@@ -84,7 +84,6 @@ class OverlapWork:
     list_items: int
     sets: int
     set_items: int
-    bytes: int
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Kernels of exact top-k overlap search: our variant of JOSIE, MergeList-D and ProbeSet-D.
+"""Kernels of exact top-k overlap search: our variant of JOSIE, and MergeList-D.
 
-JOSIE as published is in `published_kernels`.
+JOSIE as published is in `dovetail.papers.josie`.
 
 Inputs are read-only C arrays; offsets were checked before. A search counts in `scratch.counts`; `scratch.touched`
 lists the columns that have a count, and those before `dropped` are no longer candidates. What is found is left in
@@ -74,26 +74,21 @@ def overlap(sets: ColumnSets, groups: Array, weights: Array, column: int) -> int
 
 @compiled
 def search(
-    algorithm: int, postings: PostingLists, sets: ColumnSets, groups: Array, weights: Array, k: int, floor: int,
-    allowed: Array, costs: JosieCosts, scratch: Scratch, work: Array,
+    postings: PostingLists, sets: ColumnSets, groups: Array, weights: Array, k: int, floor: int, allowed: Array,
+    costs: JosieCosts, scratch: Scratch, work: Array,
 ) -> int:  # fmt: skip
-    """By our JOSIE (0), MergeList-D (1) or ProbeSet-D (2). Returns how many columns were found.
+    """By our JOSIE; returns how many columns were found.
 
-    Where k sets cost more than all lists together, JOSIE has nothing to decide, and is MergeList-D.
+    Where k sets cost more than all lists together, it has nothing to decide, and is MergeList-D.
     """
-    if algorithm == 0:
-        items = 0
-        for i in range(len(groups)):
-            items += postings.offsets[groups[i] + 1] - postings.offsets[groups[i]]
-        if costs.l0 * len(groups) + costs.l1 * items < cost_of_sets(costs, k, len(groups)):
-            algorithm = 1
-    if algorithm == 1:
+    items = 0
+    for i in range(len(groups)):
+        items += postings.offsets[groups[i] + 1] - postings.offsets[groups[i]]
+    if costs.l0 * len(groups) + costs.l1 * items < cost_of_sets(costs, k, len(groups)):
         return merge_list(postings, groups, weights, k, floor, allowed, scratch, work)
     rest, cost = sum_rest(postings.offsets, groups, weights, costs.l0, costs.l1)
     query = QueryGroups(groups, weights, rest, cost)
-    if algorithm == 0:
-        return josie(postings, sets, query, k, floor, allowed, costs, scratch, work)
-    return probe_set(postings, sets, query, k, floor, allowed, scratch, work)
+    return josie(postings, sets, query, k, floor, allowed, costs, scratch, work)
 
 
 @compiled
@@ -105,54 +100,6 @@ def merge_list(
     seen = _read_lists(postings, groups, weights, 0, len(groups), scratch, 0, work)
     best = np.empty(k, np.int64)
     found = finish(scratch, 0, seen, 0, allowed, best, 0, floor)
-    clear(scratch, seen)
-    return found
-
-
-@compiled
-def probe_set(
-    postings: PostingLists,
-    sets: ColumnSets,
-    query: QueryGroups,
-    k: int,
-    floor: int,
-    allowed: Array,
-    scratch: Scratch,
-    work: Array,
-) -> int:
-    """ProbeSet-D: read every set at its first posting, unless the position filter rules it out (section 3.2.3)."""
-    threshold, held, seen, found = floor, 0, 0, 0
-    heap = np.empty(k, np.int64)
-    for i in range(len(query.groups)):
-        if query.rest[i] < threshold:
-            break
-        group, weight = query.groups[i], query.weights[i]
-        size = sets.group_tokens[group + 1] - sets.group_tokens[group]
-        work[0] += 1
-        work[1] += postings.offsets[group + 1] - postings.offsets[group]
-        for at in range(postings.offsets[group], postings.offsets[group + 1]):
-            column = postings.columns[at]
-            if scratch.counts[column] != 0:
-                continue
-            scratch.counts[column] = 1
-            scratch.touched[seen] = column
-            seen += 1
-            left = sets.token_offsets[column + 1] - sets.token_offsets[column] - postings.positions[at] - size
-            if (len(allowed) and not allowed[column]) or weight + min(query.rest[i + 1], left) < threshold:
-                continue
-            stop = sets.offsets[column + 1]
-            place = gallop(sets.groups, sets.offsets[column], stop, group + 1)
-            work[2] += 1
-            work[3] += stop - place
-            common = weight + intersect(
-                query.groups, query.weights, query.rest, i + 1, sets.groups, place, stop, threshold - weight
-            )  # fmt: skip
-            if common >= threshold:
-                scratch.columns[found], scratch.overlaps[found] = column, common
-                found += 1
-                held = push(heap, held, common)
-                threshold = max(threshold, heap[0]) if held == k else threshold
-    found = finish(scratch, 0, 0, found, allowed, heap, held, floor)
     clear(scratch, seen)
     return found
 

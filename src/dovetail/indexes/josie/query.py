@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -11,11 +13,8 @@ from dovetail._types import Array
 from dovetail.indexes.josie import kernels
 from dovetail.indexes.josie.core import ColumnSets, OverlapMatches, OverlapWork, PostingLists, Scratch
 from dovetail.indexes.josie.format import NAME, JosieArrays
-from dovetail.indexes.josie.published_kernels import published
 from dovetail.indexes.tokens.query import TokenReader
-from dovetail.ways import AUTO, DEFAULT, ChosenWay
 
-_KERNELS = {AUTO: 0, "merge_list": 1, "probe_set": 2}  # as kernels.search numbers them
 _NO_MASK = np.empty(0, np.bool_)
 
 
@@ -47,10 +46,13 @@ class JosieReader:
         k: int,
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
-        way: ChosenWay = DEFAULT,
+        kernel: Callable[..., int] = kernels.search,
     ) -> OverlapMatches:
-        """All allowed columns whose overlap is at least `floor` and at least the k-th largest; ties are all there."""
-        return self.search_groups(*self.query_groups(tokens)[:2], k, floor, allowed, way)
+        """All allowed columns whose overlap is at least `floor` and at least the k-th largest; ties are all there.
+
+        `kernel` is one with the arguments of `kernels.search`.
+        """
+        return self.search_groups(*self.query_groups(tokens)[:2], k, floor, allowed, kernel)
 
     def search_groups(
         self,
@@ -59,7 +61,7 @@ class JosieReader:
         k: int,
         floor: int = 1,
         allowed: npt.NDArray[np.bool_] | None = None,
-        way: ChosenWay = DEFAULT,
+        kernel: Callable[..., int] = kernels.search,
     ) -> OverlapMatches:
         """The same for a query whose groups are known."""
         columns = self.tokens.arrays.columns
@@ -73,20 +75,9 @@ class JosieReader:
             scratch = self._free.pop()
         except IndexError:
             scratch = Scratch.of(columns)
-        common = self._postings, self._sets, groups, weights, max(1, min(k, columns)), floor, mask, self.costs, scratch
-        if way.name == "josie":
-            found = published(*common, way.parameters["batch"], work)
-        else:
-            found = kernels.search(_KERNELS[way.name], *common, work)
+        most = max(1, min(k, columns))
+        found = kernel(self._postings, self._sets, groups, weights, most, floor, mask, self.costs, scratch, work)
         overlaps, numbers = scratch.overlaps[:found].copy(), scratch.columns[:found].copy()
         self._free.append(scratch)
         order = np.lexsort((numbers, -overlaps))
-        return OverlapMatches(numbers[order], overlaps[order], _work(way.name, work))
-
-
-def _work(way: str, work: Array) -> OverlapWork:
-    lists, list_items, sets, set_items = work.tolist()
-    item_bytes = 8 if way in ("probe_set", "josie") else 4  # they read positions too
-    return OverlapWork(
-        lists, list_items, sets, set_items, 16 * (lists + sets) + item_bytes * list_items + 4 * set_items
-    )
+        return OverlapMatches(numbers[order], overlaps[order], OverlapWork(*work.tolist()))

@@ -2,7 +2,7 @@
 
 A search starts from a cover: values such that every key tuple has one of them, with as few row postings as possible.
 The paper starts from one column (section 6.1), chosen without a look at the index; here the dictionary knows how many
-cells hold each value, and so the price of every choice. The way `mate` is the paper's Algorithm 1.
+cells hold each value, and so the price of every choice. The paper's Algorithm 1 is `dovetail.papers.mate`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,10 @@ from dovetail.indexes.mate.core import (
 from dovetail.indexes.mate.format import ENTRIES_A_SUM, NAME, VERSION, MateArrays
 from dovetail.indexes.mate.kernels import hash_tokens as hash_into
 from dovetail.indexes.mate.mapping_kernels import CUT, EFFORT, PAIRS, Pairs, best_mapping
-from dovetail.indexes.mate.published_kernels import search_as_published
 from dovetail.indexes.mate.query_kernels import search_tables
 from dovetail.indexes.mate.start_kernels import drop_needless, find_hits
 from dovetail.indexes.rows.query import RowReader
 from dovetail.normalise.hashing import as_buffers, hash_tokens
-from dovetail.ways import DEFAULT, ChosenWay
 
 MOST_EFFORT = 300_000_000
 """Steps that a search spends on rows, cells and mappings: five to ten seconds. Only keys of many columns with
@@ -77,13 +75,30 @@ class KeyMatches:
     work: KeyWork
 
 
-class _Candidates(NamedTuple):
+class Candidates(NamedTuple):
     """Tables that may match, by falling bound of the overlap, ties by rank; as the kernels take them."""
 
     hits: Array  # table, start, column and entry of every column with a starting value, by table
     tables: Array
     offsets: Array  # of the hits of each table, and the end
     bounds: Array  # of all tables of the segment
+
+    @classmethod
+    def of(cls, hits: Array, bounds: Array, floor: int, ranks: Array) -> Candidates:
+        hits = hits[bounds[hits[:, 0]] >= floor]
+        # By falling bound, ties by rank; hits of one table stay in the order of the starts.
+        hits = hits[np.lexsort((ranks[hits[:, 0]], -bounds[hits[:, 0]]))]
+        begins = np.flatnonzero(np.diff(hits[:, 0], prepend=-1))
+        return cls(hits, hits[begins, 0], np.append(begins, len(hits)), bounds)
+
+
+class KeyLimits(NamedTuple):
+    """How many tables are wanted, of which least overlap, which are allowed (a mask), and how ties are ranked."""
+
+    k: int
+    floor: int
+    allowed: Array
+    ranks: Array
 
 
 def column_items(tuples: Array, weights: Array) -> Array:
@@ -102,11 +117,6 @@ def cheapest_cover(tuples: Array, weights: Array) -> Array:
         if cost < price:
             chosen, price = cover, cost
     return chosen
-
-
-def fewest_values(tuples: Array) -> int:
-    """The column of the key that the paper starts from: the one with fewest distinct values."""
-    return int(np.argmin([len(np.unique(column)) for column in tuples.T]))
 
 
 def _covers(tuples: Array, weights: Array) -> list[Array]:
@@ -142,10 +152,10 @@ class MateReader:
         self._postings = TokenPostings(
             tokens.posting_offsets, tokens.posting_columns, josie.positions, tokens.group_tokens
         )
-        self._items = RowPostings(
+        self.items = RowPostings(
             tokens.set_offsets, tokens.set_counts, self.arrays.items_before, ENTRIES_A_SUM, self.arrays.posting_rows
         )
-        self._rows = RowKeys(self.arrays.super_keys, self.arrays.ones)
+        self.rows = RowKeys(self.arrays.super_keys, self.arrays.ones)
 
     def search(
         self,
@@ -159,44 +169,58 @@ class MateReader:
         most_mappings: int = MOST_MAPPINGS,
         ranks: Array | None = None,
         effort: int = MOST_EFFORT,
-        way: ChosenWay = DEFAULT,
     ) -> KeyMatches:
         """The k allowed tables with the largest overlaps of at least `floor`; ties by `ranks`, or by number.
 
-        `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these. The
-        way `mate` takes `start`, a column of the key by its place, and not `choose` and `many`.
+        `columns` are the distinct tokens of each column of the key, `tuples` distinct rows of places among these.
         """
+        limits = self.limits(columns, tuples, k, floor, allowed, ranks)
+        key = self.key(columns, tuples, choose)
+        if key is None or not limits.allowed.any():
+            return no_matches(tuples.shape[1])
+        found = Candidates.of(*self.hits(key, limits.allowed), floor, limits.ranks)
+        return self.verified(search_tables, key, self.rows, found, limits, effort, many, most_mappings)
+
+    def limits(
+        self,
+        columns: list[pa.Array],
+        tuples: Array,
+        k: int,
+        floor: int,
+        allowed: npt.NDArray[np.bool_] | None,
+        ranks: Array | None,
+    ) -> KeyLimits:
+        """The limits of a search, checked. Tables with too few columns are not allowed."""
         if k < 1 or floor < 1 or tuples.shape[1] != len(columns):
             raise ValueError("k and floor must be at least 1, and every column of the key must have its tokens")
-        published = way.name == "mate"
         wide = np.diff(self.store.first_columns) >= tuples.shape[1]
         mask = wide if allowed is None else wide & allowed
-        ranks = np.arange(len(mask)) if ranks is None else ranks
-        work = np.array([0, 0, 0, 0, 0, 0, effort], np.int64)
-        key = self._key(columns, tuples, _one_column(way, tuples) if published else choose)
-        if key is None or not mask.any():
-            return _no_matches(tuples.shape[1], work)
-        rows = self._rows
-        if way.parameters.get("super_keys") == "off":
-            key, rows = _without_super_keys(key, rows)
-        found = self._candidates(key, mask, floor, ranks, capped=not published)
-        best = np.zeros(min(k, len(mask)), np.int64), np.full(min(k, len(mask)), len(mask), np.int64)
-        seen = TableState.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
-        common = (key, self._postings, self._items, self.store, rows, seen, *found, ranks, *best, floor)
-        search = partial(search_as_published, *common) if published else partial(search_tables, *common, many)
-        overlaps, mappings = self._overlaps(partial(search, most_mappings), found, key, best[0], floor, work)
-        return _found(found.tables, overlaps, mappings, ranks, k, work)
+        return KeyLimits(k, floor, mask, np.arange(len(mask)) if ranks is None else ranks)
 
-    def _candidates(self, key: QueryKey, mask: Array, floor: int, ranks: Array, capped: bool) -> _Candidates:
-        hits, bounds = self._hits(key, mask, capped)
-        hits = hits[bounds[hits[:, 0]] >= floor]
-        # By falling bound, ties by rank; hits of one table stay in the order of the starts.
-        hits = hits[np.lexsort((ranks[hits[:, 0]], -bounds[hits[:, 0]]))]
-        begins = np.flatnonzero(np.diff(hits[:, 0], prepend=-1))
-        return _Candidates(hits, hits[begins, 0], np.append(begins, len(hits)), bounds)
+    def verified(
+        self,
+        kernel: Callable[..., tuple[int, Pairs]],
+        key: QueryKey,
+        rows: RowKeys,
+        found: Candidates,
+        limits: KeyLimits,
+        effort: int,
+        *options: int,
+    ) -> KeyMatches:
+        """The best of the candidates by a kernel such as `search_tables`, which takes the options after the floor."""
+        work = np.array([0, 0, 0, 0, 0, 0, effort], np.int64)
+        tables = len(limits.allowed)
+        best = np.zeros(min(limits.k, tables), np.int64), np.full(min(limits.k, tables), tables, np.int64)
+        seen = TableState.nothing(len(key.ids), len(key.tuples), int(np.diff(self.store.first_columns).max()))
+        search = partial(
+            kernel, key, self._postings, self.items, self.store, rows, seen, *found, limits.ranks, *best, limits.floor,
+            *options,
+        )  # fmt: skip
+        overlaps, mappings = self._overlaps(search, found, key, best[0], limits.floor, work)
+        return _found(found.tables, overlaps, mappings, limits.ranks, limits.k, work)
 
     def _overlaps(
-        self, search: _SearchFrom, found: _Candidates, key: QueryKey, best: Array, floor: int, work: Array
+        self, search: _SearchFrom, found: Candidates, key: QueryKey, best: Array, floor: int, work: Array
     ) -> tuple[Array, Array]:
         """Of each candidate table the overlap, 0 if it is not among the best, and the columns that match the key's."""
         overlaps = np.zeros(len(found.tables), np.int64)
@@ -220,7 +244,7 @@ class MateReader:
         work[CUT] += work[EFFORT] <= 0
         return overlap
 
-    def _key(self, columns: list[pa.Array], tuples: Array, choose: ChooseStarts) -> QueryKey | None:
+    def key(self, columns: list[pa.Array], tuples: Array, choose: ChooseStarts) -> QueryKey | None:
         """The tuples all of whose values the segment has; None where there are none."""
         found = [self.tokens.find(tokens) for tokens in columns]
         ids = np.stack([ids[tuples[:, j]] for j, ids in enumerate(found)], axis=1)
@@ -253,27 +277,13 @@ class MateReader:
         class_of[classes] = np.arange(len(classes))
         return keys, class_of
 
-    def _hits(self, key: QueryKey, mask: Array, capped: bool) -> tuple[Array, Array]:
-        """Table, start, column and entry of every column with a starting value; the bound of every table."""
+    def hits(self, key: QueryKey, allowed: Array) -> tuple[Array, Array]:
+        """Table, start, column and entry of every allowed column with a starting value; the bound of every table."""
         groups = key.groups[key.starts]
         most = int((self._postings.offsets[groups + 1] - self._postings.offsets[groups]).sum())
-        hits, bounds = np.empty((most, 4), np.int64), np.zeros(len(mask), np.int64)
-        found = find_hits(key, self._postings, self._items, self.store, mask, capped, bounds, hits)
+        hits, bounds = np.empty((most, 4), np.int64), np.zeros(len(allowed), np.int64)
+        found = find_hits(key, self._postings, self.items, self.store, allowed, bounds, hits)
         return hits[:found], bounds
-
-
-def _one_column(way: ChosenWay, tuples: Array) -> ChooseStarts:
-    """Every tuple is found by its value in one column: the one that the way names, or the paper's."""
-    column = way.parameters.get("start", "")
-    start = fewest_values(tuples) if column == "" else column
-    return lambda found, _: found[:, start]
-
-
-def _without_super_keys(key: QueryKey, rows: RowKeys) -> tuple[QueryKey, RowKeys]:
-    """Keys without a bit rule out nothing."""
-    no_bits = np.empty((1, len(key.tuples), 0), np.uint64)
-    key = key._replace(keys=no_bits, class_of=np.zeros(256, np.int64))
-    return key, RowKeys(np.empty((len(rows.super_keys), 0), np.uint64), rows.ones)
 
 
 def _second_columns(tuples: Array, start_of: Array, starts: int) -> Array:
@@ -292,6 +302,7 @@ def _found(tables: Array, overlaps: Array, mappings: Array, ranks: Array, k: int
     return KeyMatches(tables[kept], overlaps[kept], mappings[kept], KeyWork(*work[:-1].tolist()))
 
 
-def _no_matches(width: int, work: Array) -> KeyMatches:
+def no_matches(width: int) -> KeyMatches:
+    """Of a key of so many columns."""
     none = np.empty(0, np.int64)
-    return KeyMatches(none, none, np.empty((0, width), np.int64), KeyWork(*work[:-1].tolist()))
+    return KeyMatches(none, none, np.empty((0, width), np.int64), KeyWork(0, 0, 0, 0, 0, 0))

@@ -64,13 +64,11 @@ def _repeated(tuples: Array, i: int, j: int) -> bool:
 
 
 @compiled
-def find_hits(
-    key: Any, postings: Any, items: Any, store: Any, allowed: Array, capped: bool, bounds: Array, hits: Array
-) -> int:
+def find_hits(key: Any, postings: Any, items: Any, store: Any, allowed: Array, bounds: Array, hits: Array) -> int:
     """The columns that hold a starting value, as (table, start, column, entry); for each table the most it can reach.
 
-    A row matches at most one tuple, so a start brings a table no more tuples than it has posting items there; `capped`,
-    nor than it has tuples. `bounds` must be zero.
+    A row matches at most one tuple, so a start brings a table no more tuples than it has posting items there, nor than
+    it has tuples. `bounds` must be zero.
     """
     found = 0
     for start in range(len(key.starts)):
@@ -89,5 +87,5 @@ def find_hits(
                     found += 1
                     total += packed_at(items.set_counts, entry)
                 i += 1
-            bounds[table] += min(tuples, total) if capped else total
+            bounds[table] += min(tuples, total)
     return found

@@ -12,21 +12,19 @@ from dovetail._storage.segment import Segment
 from dovetail._types import Array
 from dovetail.embedders.calibration import Matching
 from dovetail.embedders.protocol import Sparse
-from dovetail.indexes.pexeso.block_and_verify import ColumnGrid, dense_rows
+from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
 from dovetail.indexes.pexeso.core import TextVectors, Vectors, radius_of
 from dovetail.indexes.pexeso.dense import Clusters
 from dovetail.indexes.pexeso.format import NAME, PexesoArrays
 from dovetail.indexes.pexeso.kernels import groups_of_columns
-from dovetail.indexes.pexeso.partitions import Partitions
 from dovetail.indexes.pexeso.sparse import DimensionLists
 from dovetail.indexes.tokens.format import running_sum
 from dovetail.indexes.tokens.query import TokenReader
-from dovetail.ways import AUTO, ChosenWay
 
 _FEW = 8  # below one allowed text in so many, these alone are searched; arbitrary, the answer does not depend on it
-# Of `auto`, scored on lakes that they were not fitted to (benchmarks/semantic/constants.py).
+# Scored on lakes that they were not fitted to (benchmarks/semantic/constants.py).
 _VALUES_A_GRID = 6_700  # values that cost as much to compare with all texts as it costs to make a grid, about
-_LEFT = 0.008  # share of pairs that pivots leave, below which blocking is the cheaper way
+_LEFT = 0.008  # share of pairs that pivots leave, below which blocking costs less
 
 
 @dataclass(frozen=True)
@@ -75,43 +73,25 @@ class PexesoReader:
         return VectorMatches(rows[near], tokens, similarities[near])
 
     def joinable(
-        self,
-        texts: TextVectors,
-        weights: Array,
-        matching: Matching,
-        least: int,
-        matched: Array,
-        columns: Array,
-        way: ChosenWay,
+        self, texts: TextVectors, weights: Array, matching: Matching, least: int, matched: Array, columns: Array
     ) -> Array:
-        """Which of some columns (a mask) may have `least` rows with a match, by PEXESO as published; never too few.
+        """Which of some columns (a mask) may have `least` rows with a match, by block and verify; never too few.
 
-        All of them where the way is `auto` and blocking costs more than it saves.
-        A query counts as often as its weight says; `matched` are rows of each column that match already.
+        All of them where blocking costs more than it saves, as it always does with sparse vectors. A query counts as
+        often as its weight says; `matched` are rows of each column that match already.
         """
-        if not self.texts or not len(weights):
+        vectors, radius = texts.vectors, radius_of(matching.least_cosine)
+        if isinstance(vectors, Sparse) or not self.texts or not len(weights) or not self._pays(vectors, radius):
             return columns
-        radius = radius_of(matching.least_cosine)
-        vectors = texts.vectors
-        dense = dense_rows(vectors, self.dimension) if isinstance(vectors, Sparse) else vectors
-        if way.name == AUTO and not self._pays(dense, radius):
-            return columns
-        given = way.parameters
-        if given.get("partitions"):
-            parts = Partitions(self, given["partitions"], given["clustering"], given["pivots"], given["levels"])
-            return parts.joinable(dense, weights, radius, least, matched, columns)[0]
-        grid = self._grid(radius, given.get("pivots", 0), given.get("levels", 0))
-        return grid.joinable(dense, weights, radius, least, matched, columns)[0]
+        return self.grid(radius).joinable(vectors, weights, radius, least, matched, columns)[0]
 
     def _pays(self, queries: Array, radius: float) -> bool:
         """Whether blocking costs less than it saves, and the grid is there or has become worth making."""
         self._asked += len(queries)
-        if self.arrays.is_sparse or self._asked < _VALUES_A_GRID:
-            return False
-        return self._grid(radius, 0, 0).share_left(queries, radius) < _LEFT
+        return self._asked >= _VALUES_A_GRID and self.grid(radius).share_left(queries, radius) < _LEFT
 
-    def _grid(self, radius: float, pivots: int, levels: int) -> ColumnGrid:
-        """Made when it is first asked for, and kept."""
+    def grid(self, radius: float, pivots: int = 0, levels: int = 0) -> ColumnGrid:
+        """Made when it is first asked for, and kept. Without |P| and m, the cost model chooses them."""
         if (pivots, levels) not in self._grids:
             self._grids[pivots, levels] = ColumnGrid.of(
                 self.vectors_of(slice(None)), self.dimension, self.columns_of(slice(None)), radius, pivots, levels

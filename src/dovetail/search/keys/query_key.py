@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,6 @@ from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
-from dovetail.ways import ChosenWay
 
 
 @dataclass(frozen=True)
@@ -32,16 +31,6 @@ class QueryKey:
     def numbers(self) -> Numbers:
         """The tuples as single numbers."""
         return Numbers([self.tuples[:, j] for j in range(len(self.columns))])
-
-    def placed(self, way: ChosenWay) -> ChosenWay:
-        """The way with its `start`, if it has one, by the place of the column instead of its name."""
-        start = str(way.parameters.get("start", ""))
-        if start == "":
-            return way
-        names = [column.name for column in self.columns]
-        if start not in names:
-            raise InputError(f"start is {start!r}; it must be a column of the key: {', '.join(names)}.")
-        return replace(way, parameters={**way.parameters, "start": names.index(start)})
 
     def written(self, tuple_: int) -> str:
         """A tuple as I wrote it first."""

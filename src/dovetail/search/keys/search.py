@@ -22,7 +22,6 @@ def search_keys(query: Query) -> Hits:
     if request.fast:
         raise InputError("`fast` takes one column; `on` names several.")
     key = query_key(table, names)
-    way = key.placed(request.way_of("keys"))
     floor, exact = request.min_overlap, True
     if request.share is not None:
         floor = max(floor, least_overlap(request.share, key.size))
@@ -30,7 +29,7 @@ def search_keys(query: Query) -> Hits:
     def ask(most: int | None) -> list[Hit]:
         nonlocal exact
         k = sum(map(len, query.allowed)) + 1 if most is None else most
-        matches, exact = engine.together(query.segments, key, k + query.decided.rejections, floor, query.allowed, way)
+        matches, exact = engine.together(query.segments, key, k + query.decided.rejections, floor, query.allowed)
         found = (key_hit(key, match, 0) for match in matches)
         return [hit for hit in found if not query.rejects(hit)][:k]
 

@@ -26,7 +26,6 @@ from dovetail.search.ranking.rank import MOST_OVERLAP, Ranker, is_tried
 from dovetail.search.ranking.reasons import reasons
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
-from dovetail.ways import ChosenWay
 
 _MOST_TIES = 1_000  # matches with the overlap of the last one that are compared; arbitrary, a tenth of a second
 POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
@@ -79,11 +78,6 @@ class _ColumnSearch:
         self.segments, self.request, self.table = query.segments, query.request, query.table
         self.on = query.names[0] if query.names else None
         self._evidence: dict[str, Evidence] = {}
-
-    @cached_property
-    def way(self) -> ChosenWay:
-        """The algorithm for single columns."""
-        return self.request.way_of("overlap")
 
     def evidence(self, column: InputColumn) -> Evidence:
         """The evidence for matches of a column; the dictionaries are looked up once."""
@@ -150,7 +144,7 @@ class _ColumnSearch:
         evidence = [self.evidence(column) for column in self.table.columns]
         floors = [self._floor(column) for column in self.table.columns]
         rejected = set(self._rejected(lake))
-        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self.query.rejects, self.way)
+        return Ranker(lake, self.table, allowed, evidence, floors, rejected, self.query.rejects)
 
     def _rejected(self, lake: LakeColumns) -> Iterator[tuple[int, int]]:
         """Pairs that a person rejected: the places of my columns, and columns of the lake by their numbers."""
@@ -203,7 +197,7 @@ class _ColumnSearch:
 
     def _top(self, column: InputColumn, most: int) -> list[Match]:
         least, fast = self.request.min_overlap, self.request.fast
-        return engine.top(self.segments, column.tokens, most, least, self.query.allowed, fast, self.way)
+        return engine.top(self.segments, column.tokens, most, least, self.query.allowed, fast)
 
     def _ties_ordered(self, column: InputColumn, found: list[Match], overlap: int) -> list[Match]:
         """Matches by overlap; those with the overlap at the limit as hits are ordered, so that the best are kept."""
@@ -216,7 +210,7 @@ class _ColumnSearch:
         """So many columns that share most values; with a threshold, all that reach it."""
         least, fast, share = self.request.min_overlap, self.request.fast, self.request.share
         if share is not None:
-            found = engine.containing(self.segments, column.tokens, share, least, self.query.allowed, fast, self.way)
+            found = engine.containing(self.segments, column.tokens, share, least, self.query.allowed, fast)
         else:
             assert most is not None  # only a threshold asks for all
             more = most + self.query.decided.rejections

@@ -32,7 +32,6 @@ from dovetail.search.ranking.features import FEATURES, Describer, Pairs
 from dovetail.search.ranking.surroundings import Surroundings
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
-from dovetail.ways import DEFAULT, ChosenWay
 
 TRIED_TYPES = ("text", "mixed", "integer", "date", "timestamp")
 """Columns of other kinds (fractions, booleans, nothing) are equal by chance or not at all."""
@@ -65,14 +64,12 @@ class Ranker:
         floors: Sequence[int],
         rejected: Container[tuple[int, int]] = (),
         rejects: Callable[[Hit], bool] = lambda _: False,
-        way: ChosenWay = DEFAULT,
     ) -> None:
         """`allowed` says which columns may be hits; of each of my columns, its evidence and the least overlap.
 
         `rejected` are pairs of a column of mine and one of the lake that are never offered; `rejects` says the same of
-        several pairs together. `way` is how overlaps are found.
+        several pairs together.
         """
-        self._way = way
         self.lake, self._table, self._allowed = lake, table, allowed
         self._evidence, self._floors, self._rejected, self._rejects = evidence, floors, rejected, rejects
         self._around = Surroundings(lake, table)
@@ -139,11 +136,11 @@ class Ranker:
     def _overlapping(self, place: int) -> tuple[Array, Array]:
         """The columns of the lake that share most values with mine, most first."""
         tokens, floor = self._table.columns[place].tokens, self._floors[place]
-        columns, overlaps = engine.overlaps(self.lake.segments, tokens, MOST_OVERLAP, floor, self._allowed, self._way)
+        columns, overlaps = engine.overlaps(self.lake.segments, tokens, MOST_OVERLAP, floor, self._allowed)
         least = max(floor, least_overlap(_CONTAINED, len(tokens)))
         if len(overlaps) >= MOST_OVERLAP and overlaps.min() > least:
             every = len(self.lake)
-            columns, overlaps = engine.overlaps(self.lake.segments, tokens, every, least, self._allowed, self._way)
+            columns, overlaps = engine.overlaps(self.lake.segments, tokens, every, least, self._allowed)
         columns, overlaps = self._with_same_names(place, columns, overlaps, floor)
         order = np.argsort(-overlaps, kind="stable")
         return columns[order], overlaps[order]

@@ -21,7 +21,6 @@ from dovetail.indexes.pexeso.core import Space, TextVectors
 from dovetail.indexes.pexeso.kernels import count_columns
 from dovetail.indexes.pexeso.query import VectorMatches
 from dovetail.tables.input_column import InputColumn
-from dovetail.ways import AUTO, DEFAULT, ChosenWay
 
 _PARTS = 4  # into which the values are cut that are asked after the first columns can be dropped
 
@@ -82,14 +81,13 @@ def similar(
     k: int | None,
     least: int,
     columns: list[Array],
-    way: ChosenWay = DEFAULT,
 ) -> list[SimilarMatch]:
     """The columns in which at least `least` rows of mine have a match: all, or the `k` best. Exact."""
     found: list[SimilarMatch] = []
     for segment, allowed in zip(segments, columns, strict=True):
         check_cancelled()
         found = sorted(
-            [*found, *_in_segment(segment, asked, matching, k, least, allowed, way)], key=lambda match: match.order
+            [*found, *_in_segment(segment, asked, matching, k, least, allowed)], key=lambda match: match.order
         )
         if k is not None:
             found = found[:k]
@@ -99,24 +97,17 @@ def similar(
 
 
 def _in_segment(
-    segment: OpenSegment,
-    asked: TextQuery,
-    matching: Matching,
-    k: int | None,
-    least: int,
-    allowed: Array,
-    way: ChosenWay,
+    segment: OpenSegment, asked: TextQuery, matching: Matching, k: int | None, least: int, allowed: Array
 ) -> list[SimilarMatch]:
-    count = _Count(segment, asked.column.counts)
-    equal = segment.texts.equal(asked.column.tokens.take(pa.array(asked.codes)))
-    found = [VectorMatches(asked.codes[equal.queries], equal.tokens, equal.similarities)]
+    count = RowCount(segment, asked.column.counts)
+    found = [equal_codes(segment, asked)]
     count.add(found[0])
     weights = asked.column.counts[asked.texts]
     left = int(weights.sum())
     order = np.argsort(-weights, kind="stable")  # what counts most first: columns drop out sooner
     parts = _parts(order, weights, left - least)
-    if way.name == "pexeso" or (way.name == AUTO and k is None):  # the best k need counts of nearly all columns
-        some = segment.texts.joinable(asked.vectors, weights, matching, least, count.rows, allowed, way)
+    if k is None:  # the best k need counts of nearly all columns
+        some = segment.texts.joinable(asked.vectors, weights, matching, least, count.rows, allowed)
         if some is not allowed:
             allowed, parts = some, [order]  # Lemma 7 has been applied
     alive = allowed
@@ -133,6 +124,12 @@ def _in_segment(
     return [SimilarMatch(segment, int(c), int(count.rows[c]), int(count.values[c]), near) for c in chosen]
 
 
+def equal_codes(segment: OpenSegment, asked: TextQuery) -> VectorMatches:
+    """My values that are not texts, with the tokens that are the same."""
+    equal = segment.texts.equal(asked.column.tokens.take(pa.array(asked.codes)))
+    return VectorMatches(asked.codes[equal.queries], equal.tokens, equal.similarities)
+
+
 def _parts(order: Array, weights: Array, spare: int) -> list[Array]:
     """The values in parts: first those whose mismatches cannot rule out a column, then the others."""
     first = int(np.searchsorted(np.cumsum(weights[order]), max(spare, 0), side="right")) + 1
@@ -146,7 +143,7 @@ def _kth(rows: Array, k: int | None) -> int:
     return 0 if k is None or k > len(some) else int(np.partition(some, len(some) - k)[len(some) - k])
 
 
-class _Count:
+class RowCount:
     """Rows and values of mine that have a match, for every column of a segment."""
 
     def __init__(self, segment: OpenSegment, counts: Array) -> None:

@@ -23,7 +23,6 @@ from dovetail.search.semantic.hit import Mapped, SemanticHit
 from dovetail.search.semantic.match import SimilarMatch, TextQuery, similar
 from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
-from dovetail.ways import DEFAULT, ChosenWay
 
 THRESHOLD = Fraction(1, 2)  # the paper has 60 % for its τ; here tables are found with F1 .89, and .81 at 60 %
 EVERY = "*"
@@ -43,10 +42,10 @@ def search_semantic(query: Query) -> Hits:
     for asked in asked_all:
         rows = int(asked.column.counts.sum())
         least = 1 if threshold is None else max(1, least_overlap(threshold, rows))
-        found += _offered(query, asked, matching, request.k, least, request.way_of("semantic"))
+        found += _offered(query, asked, matching, request.k, least)
     if not found:
         for asked in asked_all:
-            nearest += _offered(query, asked, matching, _NEAREST, 1, DEFAULT)
+            nearest += _offered(query, asked, matching, _NEAREST, 1)
     best, near = (_best_of_each(pairs, len(asked_all) > 1) for pairs in (found, nearest))
     offered = (_hit(match, asked, rank, matching) for rank, (match, asked) in enumerate(best[: request.k], 1))
     hits = query.decided.first(offered)
@@ -58,11 +57,11 @@ def search_semantic(query: Query) -> Hits:
 
 
 def _offered(
-    query: Query, asked: TextQuery, matching: Matching, k: int | None, least: int, way: ChosenWay
+    query: Query, asked: TextQuery, matching: Matching, k: int | None, least: int
 ) -> list[tuple[SimilarMatch, TextQuery]]:
     """The columns with similar values, without those that a person rejected."""
     more = None if k is None else k + query.decided.rejections
-    found = similar(query.segments, asked, matching, more, least, columns_of(query.segments, query.allowed), way)
+    found = similar(query.segments, asked, matching, more, least, columns_of(query.segments, query.allowed))
     return [(match, asked) for match in found if not query.decided.rejects_match((asked.column.name,), match)][:k]
 
 

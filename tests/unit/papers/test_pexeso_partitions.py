@@ -8,10 +8,10 @@ import weakref
 import numpy as np
 import pytest
 
-from dovetail.indexes.pexeso import partitions as module
 from dovetail.indexes.pexeso.block_and_verify import ColumnGrid
-from dovetail.indexes.pexeso.column_clusters import by_divergence, divergences
-from dovetail.indexes.pexeso.partitions import Partitions
+from dovetail.papers.pexeso import partitions as module
+from dovetail.papers.pexeso.column_clusters import by_divergence, divergences
+from dovetail.papers.pexeso.partitions import Partitions
 
 COLUMNS, TEXTS = 12, 40
 QUERY = {"radius": 0.05, "least": 3}

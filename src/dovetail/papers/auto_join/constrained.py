@@ -17,7 +17,7 @@ import numpy as np
 from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.normalise import plain
-from dovetail.similar.constrained_kernels import INTERSECT, two_nearest
+from dovetail.papers.auto_join.constrained_kernels import INTERSECT, two_nearest
 from dovetail.similar.matching import Blocks, Similar
 
 _WORDS = re.compile(r"[^\W_]+")

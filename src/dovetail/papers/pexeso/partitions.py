@@ -22,11 +22,11 @@ from dovetail._storage.pack import Pack, PackWriter
 from dovetail._types import Array
 from dovetail.embedders.protocol import Sparse
 from dovetail.indexes.pexeso.block_and_verify import ColumnGrid, targets_of
-from dovetail.indexes.pexeso.column_clusters import CLUSTERINGS, ColumnTexts, portions
 from dovetail.indexes.pexeso.core import Vectors
 from dovetail.indexes.pexeso.grid import HierarchicalGrid
 from dovetail.indexes.pexeso.grid_kernels import Cells, Inverted
 from dovetail.indexes.tokens.format import running_sum
+from dovetail.papers.pexeso.column_clusters import CLUSTERINGS, ColumnTexts, portions
 
 _NAME, _VERSION = "pexeso_partition", 1
 _PORTION = 1 << 14  # vectors written at once

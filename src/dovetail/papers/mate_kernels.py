@@ -1,4 +1,4 @@
-"""Algorithm 1 as published: the posting items of one column, table by table.
+"""Kernels of MATE as published, Algorithm 1: the posting items of one column, table by table.
 
 Tables come by falling number of items. Both table filters have the `<` of the listing (the text has `≤`), so that
 tables that tie with the k-th are compared by their rank. Rows are verified as in the search of our own; the paper

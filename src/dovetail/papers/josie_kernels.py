@@ -1,4 +1,4 @@
-"""Kernels of JOSIE as published: Algorithm 2 with the cost of every candidate (Equations 3.4 to 3.13).
+"""Kernels of JOSIE as published: Algorithm 2 with the cost of every candidate (Equations 3.4 to 3.13); ProbeSet-D.
 
 Weights stand for tokens, as everywhere here, and bounds are strict, so that all ties at the k-th place are found. The
 candidate with the least net cost is found in two passes over the candidates: a benefit depends on a candidate only by
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail._compile import compiled, int64
-from dovetail._search_kernels import first_below, lower_bound
+from dovetail._search_kernels import first_below, gallop, lower_bound
 from dovetail._types import Array
 from dovetail.indexes.josie.core import ColumnSets, JosieCosts, PostingLists, QueryGroups, Scratch
 from dovetail.indexes.josie.cost_kernels import push, sum_rest
@@ -29,9 +29,9 @@ class Candidates(NamedTuple):
 
 
 @compiled
-def published(
-    postings: PostingLists, sets: ColumnSets, groups: Array, weights: Array, k: int, floor: int, allowed: Array,
-    costs: JosieCosts, scratch: Scratch, batch: int, work: Array,
+def josie(
+    batch: int, postings: PostingLists, sets: ColumnSets, groups: Array, weights: Array, k: int, floor: int,
+    allowed: Array, costs: JosieCosts, scratch: Scratch, work: Array,
 ) -> int:  # fmt: skip
     """Algorithm 2; `batch` is its λ. Returns how many columns were found."""
     rest, cost = sum_rest(postings.offsets, groups, weights, costs.l0, costs.l1)
@@ -67,6 +67,50 @@ def published(
                 threshold = max(threshold, int64(heap[0])) if held == k else threshold
         dropped = _position_filter(sets, query, scratch, about, i, dropped, seen, threshold)
     found = finish(scratch, dropped, seen, found, allowed, heap, held, floor)
+    clear(scratch, seen)
+    return found
+
+
+@compiled
+def probe_set(
+    postings: PostingLists, sets: ColumnSets, groups: Array, weights: Array, k: int, floor: int, allowed: Array,
+    costs: JosieCosts, scratch: Scratch, work: Array,
+) -> int:  # fmt: skip
+    """ProbeSet-D: read every set at its first posting, unless the position filter rules it out (section 3.2.3)."""
+    rest, cost = sum_rest(postings.offsets, groups, weights, costs.l0, costs.l1)
+    query = QueryGroups(groups, weights, rest, cost)
+    threshold, held, seen, found = floor, 0, 0, 0
+    heap = np.empty(k, np.int64)
+    for i in range(len(query.groups)):
+        if query.rest[i] < threshold:
+            break
+        group, weight = query.groups[i], query.weights[i]
+        size = sets.group_tokens[group + 1] - sets.group_tokens[group]
+        work[0] += 1
+        work[1] += postings.offsets[group + 1] - postings.offsets[group]
+        for at in range(postings.offsets[group], postings.offsets[group + 1]):
+            column = postings.columns[at]
+            if scratch.counts[column] != 0:
+                continue
+            scratch.counts[column] = 1
+            scratch.touched[seen] = column
+            seen += 1
+            left = sets.token_offsets[column + 1] - sets.token_offsets[column] - postings.positions[at] - size
+            if (len(allowed) and not allowed[column]) or weight + min(query.rest[i + 1], left) < threshold:
+                continue
+            stop = sets.offsets[column + 1]
+            place = gallop(sets.groups, sets.offsets[column], stop, group + 1)
+            work[2] += 1
+            work[3] += stop - place
+            common = weight + intersect(
+                query.groups, query.weights, query.rest, i + 1, sets.groups, place, stop, threshold - weight
+            )  # fmt: skip
+            if common >= threshold:
+                scratch.columns[found], scratch.overlaps[found] = column, common
+                found += 1
+                held = push(heap, held, common)
+                threshold = max(threshold, heap[0]) if held == k else threshold
+    found = finish(scratch, 0, 0, found, allowed, heap, held, floor)
     clear(scratch, seen)
     return found
 

@@ -1,10 +1,10 @@
-"""The ways of finding inclusion dependencies beside each other, in the paper's experiments: one index, one process.
+"""Inclusion dependencies by MANY as published beside ours, in the paper's experiments: one index, one process.
 
-    python benchmarks/inclusion/ways.py INDEX --report FILE
+    python benchmarks/inclusion/published.py INDEX --report FILE
 
 Sections 5.2 to 5.5 of the paper: m, k and p; threads; plain and indexed bit vectors; each filter alone. A time is that
 of signatures and comparisons, or of posting lists and comparisons, over value sets that both share; these and the
-ranking are left out. The least of the repetitions counts. Every way must find the same number of dependencies.
+ranking are left out. The least of the repetitions counts. All must find the same number of dependencies.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 from dovetail.api.lake import Lake
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.graph.inclusion import NO_FILTERS, InclusionFilters, InclusionFinder, InclusionQuery
-from dovetail.graph.signatures import BloomParameters
 from dovetail.graph.value_sets import ValueSets
+from dovetail.papers.many import BloomParameters, SignatureFinder, SignatureWork
 
 BITS, HASHES, PASSES = (50, 100, 400, 650, 1000, 1500), (1, 3, 6, 10), (1, 2, 4)
 FILTERS = {
@@ -37,7 +37,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds of one way, candidates that were validated, megabytes of signatures, and pairs of sets found."""
+    """Seconds of one search, candidates that were validated, megabytes of signatures, and pairs of sets found."""
 
     seconds: float
     candidates: int
@@ -57,10 +57,15 @@ class Bench:
 
     def _once(self, signatures: BloomParameters | None, threads: int) -> Run:
         begun = time.perf_counter()
-        finder = InclusionFinder(self._columns, self._query, threads, signatures, sets=self.sets)
+        finder = (
+            SignatureFinder(self._columns, self._query, signatures, threads, sets=self.sets)
+            if signatures
+            else InclusionFinder(self._columns, self._query, threads, sets=self.sets)
+        )
         found = sum(len(pairs) for pairs in finder.set_pairs())
-        seconds, matrix = time.perf_counter() - begun, finder.matrix
-        return Run(seconds, matrix.candidates if matrix else 0, matrix.nbytes / 1e6 if matrix else 0.0, found)
+        seconds = time.perf_counter() - begun
+        work = finder.work if isinstance(finder, SignatureFinder) else SignatureWork(0, 0)
+        return Run(seconds, work.candidates, work.signature_bytes / 1e6, found)
 
 
 def sweep(bench: Bench) -> Iterator[str]:
@@ -80,16 +85,16 @@ def sweep(bench: Bench) -> Iterator[str]:
 
 def compare(bench: Bench) -> Iterator[str]:
     """Sections 5.3 and 5.4, Figures 10 and 11: threads, strategies, bit vectors; and posting lists."""
-    ways = {
+    searches = {
         "lists": None,
         "dep2refs, indexed": BloomParameters(),
         "dep2refs, plain": BloomParameters(vectors="plain"),
         "ref2deps, indexed": BloomParameters(strategy="ref2deps"),
         "ref2deps, plain": BloomParameters(strategy="ref2deps", vectors="plain"),
     }
-    yield "| way | 1 thread | 2 threads | candidates | MB |"
+    yield "| search | 1 thread | 2 threads | candidates | MB |"
     yield "|---|--:|--:|--:|--:|"
-    for name, parameters in ways.items():
+    for name, parameters in searches.items():
         one, two = (bench.run(parameters, threads) for threads in (1, 2))
         yield f"| {name} | {one.seconds:.2f} s | {two.seconds:.2f} s | {one.candidates:,} | {one.megabytes:.0f} |"
 

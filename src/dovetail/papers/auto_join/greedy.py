@@ -1,8 +1,8 @@
 """The program that the paper's Algorithm 4 finds: the operator with most progress, then what is left of it and right.
 
 Progress is the number of characters that an operator makes of all wanted values. Where a remainder cannot be made, the
-operator with the next most is tried. The operators are those of the shortest path (candidates.py), so that the two ways
-differ in nothing but the search.
+operator with the next most is tried. The operators are those of the shortest path (`dovetail.transform.candidates`), so
+that the two differ in nothing but the search.
 """
 
 from __future__ import annotations
@@ -40,6 +40,15 @@ class _Placed:
     end: State
 
 
+@dataclass
+class GreedyWork:
+    """Sets of examples, how many of them taught a program, and operators that were tried."""
+
+    examples: int = 0
+    programs: int = 0
+    operators: int = 0
+
+
 def learn_greedily(
     examples: Sequence[Example],
     main: str,
@@ -47,10 +56,11 @@ def learn_greedily(
     deadline: Deadline | None = None,
     most_operators: int = 10,
     most_tried: int = 1500,
+    work: GreedyWork | None = None,
 ) -> Iterator[Learned]:
     """The program that is consistent with all examples, alone; nothing if there is none within the budget.
 
-    `most_operators` is the paper's τ; `most_tried` the number of operators after which it gives up.
+    `most_operators` is the paper's τ; `most_tried` the number of operators after which it gives up. `work` is added to.
     """
     wanted = [plain(example.wanted) for example in examples]
     made = candidates(examples, main, columns).values()
@@ -59,6 +69,9 @@ def learn_greedily(
     search = _Search(wanted, most_tried, deadline)
     whole = tuple((0, len(text)) for text in wanted)
     found = search.learn(whole, sorted(operators, key=lambda operator: operator.rank), most_operators)
+    if work is not None:
+        work.examples, work.programs = work.examples + 1, work.programs + bool(found)
+        work.operators += most_tried - search.left
     if found:
         slots = tuple(slot_of(each.operator.step, examples, each.begin, each.end) for each in found)
         yield Learned(slots, sum(step_cost(each.operator.step) for each in found))
@@ -68,7 +81,7 @@ class _Search:
     """TryLearnTransform of the paper, with what is known to fail remembered."""
 
     def __init__(self, wanted: Sequence[str], most_tried: int, deadline: Deadline | None) -> None:
-        self._wanted, self._left, self._deadline = wanted, most_tried, deadline
+        self._wanted, self.left, self._deadline = wanted, most_tried, deadline
         self._failed: dict[Spans, int] = {}  # with how many operators at most
 
     def learn(self, spans: Spans, operators: Sequence[_Operator], most: int) -> list[_Placed] | None:
@@ -80,9 +93,9 @@ class _Search:
         fitting = [each for operator in operators if (each := self._placed(operator, spans)) is not None]
         within = [each.operator for each in fitting]
         for placed in fitting:
-            if self._left <= 0 or (self._deadline is not None and self._deadline.is_over):
+            if self.left <= 0 or (self._deadline is not None and self._deadline.is_over):
                 return None
-            self._left -= 1
+            self.left -= 1
             before = tuple((begin, at) for (begin, _), at in zip(spans, placed.begin, strict=True))
             left = self.learn(before, within, most - 1)
             if left is None:
