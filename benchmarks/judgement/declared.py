@@ -31,9 +31,10 @@ from fit_keys import FOLDS, Judged, Weights
 import dovetail
 from dovetail._model import Model
 from dovetail.evidence.lake_columns import LakeColumns
+from dovetail.evidence.thresholds import LIKELY_REFERENCE
 from dovetail.graph import score
 from dovetail.graph.find_keys import find_keys
-from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
+from dovetail.graph.foreign_keys import ForeignKeyTable
 from dovetail.lake.declared import NO_KEYS
 
 Found = tuple[str, frozenset[tuple[str, str]], str]
@@ -146,7 +147,7 @@ def found_keys(columns: LakeColumns) -> list[tuple[float, str, Found]]:
 
 def scores(found: list[tuple[float, str, Found]], truth: set[Found], hidden: set[str]) -> Score:
     ranked = [(score, key) for score, home, key in found if home in hidden]
-    likely = {key for score, key in ranked if score >= LIKELY}
+    likely = {key for score, key in ranked if score >= LIKELY_REFERENCE}
     best = {key for _, key in ranked[: len(truth)]}
     right = len(likely & truth)
     return Score(right / len(truth), right / max(1, len(likely)), len(best & truth) / len(truth))

@@ -29,11 +29,10 @@ from store import write_model
 
 from dovetail._model import Model
 from dovetail._types import Array
+from dovetail.evidence.thresholds import CERTAIN_JOIN, LIKELY_JOIN
 from dovetail.join.judge import (
     ACCEPT_FEATURES,
-    CERTAIN,
     KINDS,
-    LIKELY,
     RANK_FEATURES,
     accept_features,
     is_part_of_key,
@@ -80,7 +79,7 @@ class Judge:
     def judge(self, case: MeasuredCase) -> Judged:
         """As `join/compete.py` does: equal columns alone, if they are nearly certain; otherwise the likelier kind."""
         equal, unequal = (fitter.judge(case) for fitter in self.fitters)
-        return equal if equal.chance >= CERTAIN or equal.chance >= unequal.chance else unequal
+        return equal if equal.chance >= CERTAIN_JOIN or equal.chance >= unequal.chance else unequal
 
 
 class Part(NamedTuple):
@@ -154,7 +153,7 @@ def _best(models: tuple[Model, Model], case: MeasuredCase, places: Array) -> Jud
     told = accept_features(rank, features, columns)[best]
     chance = float(accept.probability(told[None])[0])
     precision, recall = case.scores[places[best]].tolist()
-    return Judged(int(places[best]), chance, (precision, recall) if chance >= LIKELY else None)
+    return Judged(int(places[best]), chance, (precision, recall) if chance >= LIKELY_JOIN else None)
 
 
 def rights(case: MeasuredCase) -> Array:

@@ -56,7 +56,7 @@ from measured import record
 
 _LEFT_OUT = 3  # databases
 _SHORTLIST = 40  # tables whose pairs of columns are examples
-_POOR = column_search.POOR
+_POOR = column_search.SHOWN_HIT
 _RIDGE = 3.0  # arbitrary: 0.3 to 30 differ by less than .01
 _STEPS = 25
 _WRONG_OF = 5  # one in so many wrong pairs is an example, and stands for the others
@@ -196,7 +196,7 @@ def left_out(lake: dovetail.Lake, asked: list[Question], examples: list[Example]
     """Every question is answered by the whole search, with a model that was fitted without its database."""
     answers = []
     paths = table_paths(lake)
-    column_search.POOR = 0.0  # until the probabilities are scaled
+    column_search.SHOWN_HIT = 0.0  # until the probabilities are scaled
     for fold in folds(example.database for example in examples):
         model = fit(example for example in examples if example.database not in fold)
         column_search.load_model = lambda *_, model=model: model

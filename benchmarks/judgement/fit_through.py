@@ -25,8 +25,9 @@ from logistic import fit_logistic
 import dovetail
 from dovetail._deadline import Deadline
 from dovetail._types import Array
+from dovetail.evidence.thresholds import LIKELY_THROUGH
 from dovetail.join.through import through_keys
-from dovetail.through.mapping import FEATURES, LIKELY, mapping_features
+from dovetail.through.mapping import FEATURES, mapping_features
 
 _SEED = 7
 _SECONDS = 10.0  # the default of `join`
@@ -91,7 +92,7 @@ def main() -> None:
     print("family        cases  columns found  joined  precision")
     for family in asked:
         mine = np.array([each.family == family for each in answers])
-        taken = mine & (likely >= LIKELY)
+        taken = mine & (likely >= LIKELY_THROUGH)
         precision = f"{right[taken].mean():.2f}" if taken.any() else "-"
         print(f"{family:13s} {asked[family]:5d} {mine.sum():14d} {taken.sum():7d} {precision:>10s}")
     error = float(((likely - right) ** 2).mean())

@@ -16,8 +16,8 @@ from pathlib import Path
 from cases import strangers
 
 from dovetail._deadline import Deadline
+from dovetail.evidence.thresholds import LIKELY_JOIN
 from dovetail.join.compete import compete
-from dovetail.join.judge import LIKELY
 from dovetail.join.request import SECONDS
 from dovetail.tables.input_table import InputTable
 from dovetail.transform.composite import discover_composite
@@ -40,7 +40,7 @@ def main() -> None:
             programs += 1
             print(f"program  {case.name}: {found.programs[0].words} = {found.target}", flush=True)
         best = None if options.only_programs else compete(*tables, Deadline(SECONDS)).best
-        if best and best.probability >= LIKELY:
+        if best and best.probability >= LIKELY_JOIN:
             joined += 1
             print(f"joined   {case.name}: {best.condition}, {best.probability:.2f}", flush=True)
     seconds = time.process_time() - begun

@@ -15,7 +15,7 @@ LEVELS = (
     ("_deadline", "_stopwatch"),
     ("_numba",),
     ("_compile", "_memory", "_model", "_names", "_objects", "_output", "_progress", "_text", "settings"),
-    ("results",),
+    ("results", "methods"),
     ("_search_kernels",),
     ("_spark", "normalise", "lake"),
     ("_storage",),

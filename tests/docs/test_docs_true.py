@@ -12,8 +12,7 @@ import pytest
 import dovetail
 from dovetail.cli.maintain import compact_command
 from dovetail.indexes.frozen import OPTIONAL
-from dovetail.join.request import METHODS as JOIN_METHODS
-from dovetail.search.request import METHODS as SEARCH_METHODS
+from dovetail.methods.registry import JOIN_METHODS, SEARCH_METHODS
 from support.pages import ROOT, page
 
 REFERENCE = re.sub(r"\s+", " ", page("docs/reference/python.md"))

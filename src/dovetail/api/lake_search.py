@@ -11,9 +11,10 @@ from dovetail.api.open_index import OpenIndex
 from dovetail.catalog.decisions import Decisions
 from dovetail.errors import InputError
 from dovetail.join.request import JoinRequest
+from dovetail.methods.registry import EQUAL
 from dovetail.search.hit import Hit, Source
 from dovetail.search.hits import Hits
-from dovetail.search.request import METHODS, SearchRequest, as_globs
+from dovetail.search.request import SearchRequest, as_globs
 from dovetail.tables.input_table import open_table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class LakeSearch(OpenIndex):
         on: str | Sequence[str] | None = None,
         k: int | None = None,
         *,
-        by: str = METHODS[0],
+        by: str = EQUAL.name,
         min_similarity: float | str | None = None,
         threshold: float | str | None = None,
         tables: str | Iterable[str] = (),
@@ -151,7 +152,7 @@ class LakeSearch(OpenIndex):
         from dovetail.augment.rank import CONSIDERED, ranked_for
         from dovetail.search.planner import search
 
-        if request.by != METHODS[0]:
+        if request.by != EQUAL.name:
             raise InputError(f"`target` does not go with `by={request.by!r}`; drop one of them.")
         mine = open_table(request.data, segments=self.segments)
         mine.column(target)  # raises where there is none

@@ -86,9 +86,10 @@ class WholeLake(LakeCatalog):
         docs/guides/whole-lake.md lists its parts. The first question to a generation finds the keys of the whole lake,
         which takes time, and keeps them beside the index; `spark`, `master`, `conf` and `progress` are as in `inds`.
         """
-        from dovetail.graph.foreign_keys import LIKELY, ForeignKeys
+        from dovetail.evidence.thresholds import LIKELY_REFERENCE
+        from dovetail.graph.foreign_keys import ForeignKeys
 
-        least = LIKELY if min_score is None else min_score
+        least = LIKELY_REFERENCE if min_score is None else min_score
         decided = self._decided_columns
         found = decided.judge_keys(self._keys(progress, _spark_request(spark, master, conf)).foreign_keys)
         return ForeignKeys(self._columns, found, least, tables, decided.accepts)

@@ -10,8 +10,8 @@ from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import count, note, print_json, print_table
 from dovetail.cli.progress import long_question
+from dovetail.evidence.thresholds import LIKELY_REFERENCE
 from dovetail.graph.arrow_answer import check_suffix
-from dovetail.graph.foreign_keys import LIKELY
 from dovetail.graph.join_graph import EDGES, SUFFIXES
 
 _NOUNS = {"keys": ("likely foreign key",), "inds": ("inclusion dependency", "inclusion dependencies")}
@@ -20,7 +20,9 @@ _NOUNS = {"keys": ("likely foreign key",), "inds": ("inclusion dependency", "inc
 @click.command("graph", short_help="Show which tables are connected, and write the join graph.")
 @arguments("")
 @index_option
-@click.option("--min-score", type=click.FloatRange(0, 1), help=f"The lowest score of a foreign key. Default: {LIKELY}.")
+@click.option(
+    "--min-score", type=click.FloatRange(0, 1), help=f"The lowest score of a foreign key. Default: {LIKELY_REFERENCE}."
+)
 @click.option(
     "--edges", type=click.Choice(EDGES), default=EDGES[0], show_default=True,
     help="Likely foreign keys, or the best inclusion dependencies.",

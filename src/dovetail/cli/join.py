@@ -23,12 +23,12 @@ from dovetail.join.request import (
     KINDS,
     MAX_GROWTH,
     MAX_ROWS,
-    METHODS,
     SECONDS,
     SUFFIX,
     VALIDATIONS,
 )
 from dovetail.join.result import JoinResult
+from dovetail.methods.registry import JOIN_METHODS
 from dovetail.through.mapping import ValueMapping
 from dovetail.transform.explain import explained
 
@@ -47,7 +47,7 @@ _LABELS = {"python": "Python", "duckdb": "DuckDB", "spark": "Spark"}
 @click.option(
     "--how", type=click.Choice([*KINDS, *ALIASES]), default=KINDS[0], show_default=True, help="The kind of join."
 )
-@click.option("--by", type=click.Choice(METHODS), help="The method. Default: what the values suggest.")
+@click.option("--by", type=click.Choice(JOIN_METHODS), help="The method. Default: what the values suggest.")
 @click.option(
     "--prefer",
     type=click.Choice(list(PREFERENCES)),

@@ -13,15 +13,15 @@ from dovetail.cli.interrupt import stops_in_order
 from dovetail.cli.options import arguments, check_conf, conf_of, index_option, json_option, spark_options, split_index
 from dovetail.cli.output import count, echo, print_json, print_written, wider
 from dovetail.cli.progress import long_question
+from dovetail.evidence.thresholds import LIKELY_REFERENCE
 from dovetail.graph.arrow_answer import SUFFIXES, ArrowAnswer, check_suffix
-from dovetail.graph.foreign_keys import LIKELY
 
 
 @click.command("keys", short_help="Find which columns are likely keys and foreign keys, and why.")
 @arguments("[GLOB]")
 @index_option
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True,
+    "--min-score", type=click.FloatRange(0, 1), default=LIKELY_REFERENCE, show_default=True,
     help="The lowest score of a foreign key, from 0 to 1.",
 )  # fmt: skip
 @click.option("--candidates", is_flag=True, help="Only candidate keys: columns that could be keys.")

@@ -8,7 +8,7 @@ from dovetail.api.lake import Lake
 from dovetail.cli.options import arguments, index_option, json_option, split_index
 from dovetail.cli.output import echo, print_json
 from dovetail.cli.progress import long_question
-from dovetail.graph.foreign_keys import LIKELY
+from dovetail.evidence.thresholds import LIKELY_REFERENCE
 from dovetail.graph.join_paths import JoinPath
 
 
@@ -18,7 +18,7 @@ from dovetail.graph.join_paths import JoinPath
 @click.option("--hops", type=click.IntRange(1, 6), default=3, show_default=True, help="The most joins of a path.")
 @click.option("-k", type=click.IntRange(min=1), default=3, show_default=True, help="How many paths.")
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=LIKELY, show_default=True,
+    "--min-score", type=click.FloatRange(0, 1), default=LIKELY_REFERENCE, show_default=True,
     help="The lowest probability of a foreign key on the path.",
 )  # fmt: skip
 @json_option

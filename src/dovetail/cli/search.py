@@ -15,8 +15,8 @@ from dovetail.cli.output import print_explanation, print_json
 from dovetail.cli.progress import long_question
 from dovetail.cli.search_options import SearchOptions
 from dovetail.cli.search_report import print_answer, print_answers, print_stages, search_folder, search_folder_on_spark
+from dovetail.methods.registry import EQUAL, SEARCH_METHODS
 from dovetail.search.hits import Hits
-from dovetail.search.request import METHODS
 from dovetail.search.semantic.hit import write_mapping
 
 
@@ -31,7 +31,7 @@ from dovetail.search.semantic.hit import write_mapping
 @click.option(
     "--on", metavar="COLUMN,…", help="The column of QUERY to join on, or several together. Default: each is tried."
 )
-@click.option("--by", type=click.Choice(METHODS), default=METHODS[0], show_default=True, help="The method.")
+@click.option("--by", type=click.Choice(SEARCH_METHODS), default=EQUAL.name, show_default=True, help="The method.")
 @click.option("--threshold", metavar="SHARE", help="Find all columns that contain this share of the values, e.g. 0.7.")
 @click.option(
     "--min-similarity",

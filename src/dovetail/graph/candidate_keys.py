@@ -15,9 +15,10 @@ import pyarrow as pa
 from dovetail._types import Array
 from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.names import KEY_WORDS, words
+from dovetail.evidence.thresholds import LIKELY_REFERENCE
 from dovetail.graph.arrow_answer import ArrowAnswer, list_members, named_lists
 from dovetail.graph.composite_keys import NaturalKey
-from dovetail.graph.foreign_keys import LIKELY, ForeignKeyTable
+from dovetail.graph.foreign_keys import ForeignKeyTable
 from dovetail.graph.row_tuples import Columns, RowTuples
 from dovetail.graph.score import Scorer
 from dovetail.indexes.tokens.format import running_sum
@@ -140,7 +141,7 @@ def _joined(one: CandidateKeyTable, other: CandidateKeyTable) -> CandidateKeyTab
 
 def _referring(offsets: Array, members: Array, foreign_keys: ForeignKeyTable) -> Array:
     """How many likely foreign keys refer to each list of columns."""
-    counts = Counter(_lists(foreign_keys.offsets, foreign_keys.referenced, foreign_keys.score >= LIKELY))
+    counts = Counter(_lists(foreign_keys.offsets, foreign_keys.referenced, foreign_keys.score >= LIKELY_REFERENCE))
     return np.array([counts[key] for key in _lists(offsets, members)], np.int64)
 
 

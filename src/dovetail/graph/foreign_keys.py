@@ -15,6 +15,7 @@ from dovetail.evidence.lake_columns import LakeColumns
 from dovetail.evidence.names import KEY_WORDS, words
 from dovetail.evidence.references import REFERENCE_FEATURES
 from dovetail.evidence.rivals import RIVAL_FEATURES
+from dovetail.evidence.thresholds import LIKELY_REFERENCE
 from dovetail.graph.arrow_answer import DEPENDENCY_SCHEMA, ArrowAnswer, list_members, named_lists
 from dovetail.graph.composite_keys import CompositeForeignKey, Pairing, contained_enough, ranked_composites
 from dovetail.graph.inclusion import ColumnPairs, InclusionFilters, InclusionQuery
@@ -27,8 +28,6 @@ from dovetail.lake.table_names import stem_of
 FOREIGN_KEY_QUERY = InclusionQuery(InclusionFilters(integer=False, coverage=Fraction(0)), Fraction(9, 10))
 """Foreign keys are mostly whole numbers, often refer to few of many, and have some errors in real data."""
 
-LIKELY = 0.5
-"""The least probability that is shown by default: more likely than not."""
 
 _SHOWN = 3  # columns that a column may refer to, at most
 _SAME_NAME = 0.75  # similarity from which on names count as the same
@@ -173,7 +172,7 @@ class ForeignKeys(ArrowAnswer):
         self,
         columns: LakeColumns,
         found: ForeignKeyTable,
-        min_score: float = LIKELY,
+        min_score: float = LIKELY_REFERENCE,
         tables: str | None = None,
         accepts: Accepts = no_decision,
     ) -> None:

@@ -14,12 +14,13 @@ import numpy as np
 
 from dovetail._deadline import Deadline
 from dovetail.catalog.decisions import TableDecisions
+from dovetail.evidence.thresholds import LIKELY_THROUGH
 from dovetail.graph.join_paths import JoinPath, compared, quoted
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.tables.input_table import InputTable
 from dovetail.through.columns import is_of, likely_columns
 from dovetail.through.lookup import Effort, map_columns
-from dovetail.through.mapping import LIKELY, BridgeTable, ValueMapping, how_likely
+from dovetail.through.mapping import BridgeTable, ValueMapping, how_likely
 
 SECONDS = 10.0  # to choose among the columns of both tables; that of `join`
 
@@ -94,6 +95,6 @@ def path_through(
         return None
     mapping = map_columns(segments, start.column(pair[0]), end.column(pair[1]), excluded, Effort.SPELLED)
     likely = how_likely(mapping) if mapping else 0.0
-    if likely < LIKELY:
+    if likely < LIKELY_THROUGH:
         return None
     return JoinPath(start.name, (ThroughStep(start.name, pair[0], end.name, pair[1], likely, mapping),), likely)

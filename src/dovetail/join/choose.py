@@ -13,19 +13,19 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.catalog.decisions import NO_DECISIONS, Decision, TableDecisions
+from dovetail.evidence.thresholds import LIKELY_JOIN, LIKELY_THROUGH
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pexeso.core import Space
 from dovetail.join.best_predicate.predicates import NamedPredicate, Predicates, named_predicates
 from dovetail.join.compete import Choice, Judged, compete, why, why_nothing
-from dovetail.join.judge import LIKELY
 from dovetail.join.keys import repeats_rows
 from dovetail.join.methods import JoinMethods, columns_of
 from dovetail.join.parts import likely_by_parts, several_values
 from dovetail.join.request import JoinRequest
 from dovetail.join.result import JoinResult
 from dovetail.join.through import carried_by, carriers_of, through_keys
+from dovetail.methods.registry import TRANSFORM, method_called
 from dovetail.tables.input_table import InputTable
-from dovetail.through.mapping import LIKELY as LIKELY_THROUGH
 from dovetail.through.mapping import how_likely
 from dovetail.transform.transformation import Transformation
 
@@ -70,7 +70,9 @@ class _Join(JoinMethods):
     def _is_applicable(self, decision: Decision) -> bool:
         """Whether the tables have the columns of a decision, and the method takes as many."""
         pairs = ((self.left.names, decision.left_columns), (self.right.names, decision.right_columns))
-        few_enough = self.request.by not in ("transform", "semantic", "through") or len(decision.left_columns) == 1
+        by = self.request.by
+        one_pair = isinstance(by, str) and (by == TRANSFORM.name or method_called(by).one_pair)
+        few_enough = not one_pair or len(decision.left_columns) == 1
         return few_enough and all(set(asked) <= set(names) for names, asked in pairs)
 
     def _on_accepted(self, decisions: list[Decision]) -> JoinResult:
@@ -103,16 +105,12 @@ class _Join(JoinMethods):
         by, on = self.request.by, self.named_columns()
         if isinstance(by, Transformation):
             return self.program(by, "The transformation was given.")
-        if by == "semantic":
-            return self.semantic(on)
-        if by == "similar":
-            return self.similar(on)
-        if by == "through":
-            return self.through(on)
-        if by == "parts":
-            return self.parts(on)
-        if by == "transform":
-            return self.transform(on)
+        joins = {
+            "parts": self.parts, "transform": self.transform, "similar": self.similar, "semantic": self.semantic,
+            "through": self.through,
+        }  # fmt: skip
+        if by in joins:
+            return joins[by](on)
         if on is None:
             return self._chosen()
         several = several_values(self.left, self.right, on) if by is None else ""
@@ -131,7 +129,7 @@ class _Join(JoinMethods):
         others = choice.runners_up(best)
         if by is None and (by_parts := self._likely_parts(best)):
             return replace(by_parts, runners_up=choice.runners_up(best), complete=choice.complete)
-        if best is None or (by is None and best.probability < LIKELY):
+        if best is None or (by is None and best.probability < LIKELY_JOIN):
             through = self._likely_through() if by is None else None
             result = through or self.nothing("equal", self._why_nothing(choice))
             return replace(result, runners_up=choice.runners_up(None), complete=choice.complete)
@@ -143,9 +141,9 @@ class _Join(JoinMethods):
         if self.deadline.is_over:
             return None
         found = likely_by_parts(self.left, self.right, self.deadline, self.decisions)
-        if found is None or found[1].probability < LIKELY:
+        if found is None or found[1].probability < LIKELY_JOIN:
             return None
-        if rival is not None and rival.probability >= LIKELY and not _is_better(found[1], rival):
+        if rival is not None and rival.probability >= LIKELY_JOIN and not _is_better(found[1], rival):
             return None
         return self.judged_parts(*found)
 

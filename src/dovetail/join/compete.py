@@ -17,8 +17,9 @@ from dovetail._deadline import Deadline, OutOfTime
 from dovetail._types import Array
 from dovetail.catalog.decisions import NO_DECISIONS, TableDecisions
 from dovetail.evidence.reasons import Clauses
+from dovetail.evidence.thresholds import CERTAIN_JOIN, LIKELY_JOIN, NAMED_RUNNER_UP
 from dovetail.join.candidates import Candidate, Candidates
-from dovetail.join.judge import ACCEPT_FEATURES, CERTAIN, LIKELY, is_part_of_key, verdicts
+from dovetail.join.judge import ACCEPT_FEATURES, is_part_of_key, verdicts
 from dovetail.join.keys import SIMILAR, joined_rows
 from dovetail.join.reasons import JoinWords, as_sentence, join_clauses
 from dovetail.tables.input_table import InputTable
@@ -26,7 +27,6 @@ from dovetail.tables.input_table import InputTable
 _METHODS = ("equal", "transform", "similar")
 _COMPARED = 1_000_000  # pairs of rows, to see whether two candidates join the same; arbitrary, some milliseconds
 _RUNNERS_UP = 3  # that are named
-_WORTH_NAMING = 0.05  # the least probability of a runner-up; arbitrary
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Choice:
         found: list[Judged] = []
         seen = {chosen.candidate.columns} if chosen else set()
         for each in self.judged:
-            if each.candidate.columns not in seen and each.probability >= _WORTH_NAMING:
+            if each.candidate.columns not in seen and each.probability >= NAMED_RUNNER_UP:
                 seen.add(each.candidate.columns)
                 found.append(each)
         return tuple(found[:_RUNNERS_UP])
@@ -123,7 +123,7 @@ def compete(
     candidates = Candidates(left, right, deadline)
     found = _offered(candidates.equal(), decisions)
     judged = _judged(found)
-    if by == "equal" or (judged and judged[0].probability >= CERTAIN):
+    if by == "equal" or (judged and judged[0].probability >= CERTAIN_JOIN):
         return Choice(tuple(judged), not deadline.is_over)
     for method in (candidates.similar, candidates.transformed):
         if not deadline.is_over:
@@ -172,7 +172,7 @@ def _is_whole(judged: Judged, rival: Judged) -> bool:
     by row; and a program that leaves rows out does not explain a table whose rows are all similar to keys.
     """
     mine, other = judged.candidate, rival.candidate
-    if {mine.by, other.by} != {"transform", "similar"} or judged.probability < LIKELY or mine.estimated:
+    if {mine.by, other.by} != {"transform", "similar"} or judged.probability < LIKELY_JOIN or mine.estimated:
         return False
     if not all(set(ones) & set(others) for ones, others in zip(mine.columns, other.columns, strict=True)):
         return False

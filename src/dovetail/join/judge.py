@@ -32,10 +32,6 @@ RANK_FEATURES = (*JOIN_FEATURES, *_TOGETHER, "chance_unnamed", *(f"{name}_lead" 
 ACCEPT_FEATURES = (*RANK_FEATURES, "rank_score", "rank_lead")
 """Of a candidate: its own features, its score, and how far it is ahead of the best one on other columns."""
 KINDS = ("join_equal", "join_unequal")
-LIKELY = 0.4
-"""What is less likely is not joined unless a person asks for it. Of 0.5, 0.45, 0.4 and 0.3, chosen by left-out scores:
-0.5 leaves more joins of declared keys alone, 0.3 joins more strangers (docs/benchmarks.md)."""
-CERTAIN = 0.95  # what is left of certainty is not worth the time of the other methods; arbitrary
 
 _HARDLY_FEWER = 0.95  # of the rows keep their match; arbitrary, real keys have a few errors
 _MOST_LEAD = 10.0  # log-odds that count: beyond, no other candidate matters

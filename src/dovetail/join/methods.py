@@ -20,6 +20,7 @@ from dovetail.join.result import JoinResult
 from dovetail.join.semantic import semantic_keys
 from dovetail.join.similar import similar_join
 from dovetail.join.through import carried_by, carriers_of, through_keys
+from dovetail.methods.registry import method_called
 from dovetail.tables.column_names import Pair, column_pairs
 from dovetail.tables.input_table import InputTable
 from dovetail.transform.composite import discover_composite
@@ -50,6 +51,9 @@ class JoinMethods:
         pairs = column_pairs(self.request.on, self.left.names, self.right.names)
         for mine, theirs in pairs:
             self.left.column(mine), self.right.column(theirs)  # raises where there is none
+        by = self.request.by
+        if len(pairs) > 1 and isinstance(by, str) and method_called(by).one_pair:
+            raise InputError(f"`by={by!r}` joins on one pair of columns; `on` names several.")
         return pairs
 
     def equal(self, pairs: list[Pair], why: str) -> JoinResult:
@@ -86,8 +90,6 @@ class JoinMethods:
         return replace(result, why="The method was given.")
 
     def semantic(self, on: list[Pair] | None) -> JoinResult:
-        if on is not None and len(on) > 1:
-            raise InputError("`by='semantic'` joins on one pair of columns; `on` names several.")
         found = semantic_keys(self.left, self.right, on[0] if on else None, self.space, self.request.min_similarity)
         if found is None:
             return self.nothing("semantic", "No text columns have similar values.")
@@ -98,8 +100,6 @@ class JoinMethods:
     def through(self, on: list[Pair] | None) -> JoinResult:
         if self.segments is None:
             raise InputError("`by='through'` needs an index: the tables of its lake carry the join.")
-        if on is not None and len(on) > 1:
-            raise InputError("`by='through'` joins on one pair of columns; `on` names several.")
         found = through_keys(self.segments, self.left, self.right, on[0] if on else None, self.deadline)
         if found is None or not found[2]:
             return self.nothing("through", "No tables of the lake relate values of both.")
@@ -109,8 +109,6 @@ class JoinMethods:
 
     def parts(self, on: list[Pair] | None) -> JoinResult:
         """By parts of cells that hold several values."""
-        if on is not None and len(on) > 1:
-            raise InputError("`by='parts'` joins on one pair of columns; `on` names several.")
         if on is not None:
             return self._named_parts(on) or self.nothing("parts", "Cells of neither column hold several values.")
         found = likely_by_parts(self.left, self.right, self.deadline, self.decisions)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dovetail.errors import InputError
+from dovetail.methods.registry import method_called
 from dovetail.tables.column_names import Names, is_one_to_several, paired
 
 if TYPE_CHECKING:
     from dovetail.join.best_predicate.scores import Preferred
     from dovetail.transform.transformation import Transformation
 
-METHODS = ("equal", "parts", "transform", "similar", "semantic", "through")
 KINDS = ("inner", "left", "right", "outer", "semi", "anti")
 ALIASES = {"full": "outer"}
 VALIDATIONS = {
@@ -48,8 +48,8 @@ class JoinRequest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "how", kind_of_join(self.how))
         self._check_numbers()
-        if isinstance(self.by, str) and self.by not in METHODS:
-            raise InputError(f"`by` is {self.by!r}; it must be one of {', '.join(METHODS)}.")
+        if isinstance(self.by, str):
+            method_called(self.by)
         if self.validate is not None and self.validate not in VALIDATIONS:
             raise InputError(f"`validate` is {self.validate!r}; it must be one of {', '.join(VALIDATIONS)}.")
         if self.on is not None and self.prefer:

@@ -18,6 +18,7 @@ from dovetail.join.matches import SAMPLE, Matches, least_certain, of_pairs, unma
 from dovetail.join.request import SUFFIX
 from dovetail.join.sql import join_sql, result_names
 from dovetail.join.through_sql import Carrier, Crossing, through_sql
+from dovetail.methods.registry import LABELS
 from dovetail.results import html_table
 from dovetail.tables.frames import like
 from dovetail.tables.input_table import InputTable, open_table
@@ -26,14 +27,6 @@ from dovetail.transform.explain import explained
 from dovetail.transform.program import Program
 from dovetail.transform.transformation import Transformation
 
-_METHODS = {
-    "equal": "equal values",
-    "parts": "parts of cells",
-    "transform": "after a transformation",
-    "similar": "similar values",
-    "semantic": "similar spelling or meaning",
-    "through": "through other tables of the lake",
-}
 _INDICATOR = ("similarity", "origin")
 _SHOWN_ROWS, _SHOWN_COLUMNS = 10, 8  # of the joined table, in a notebook or at the prompt
 
@@ -289,9 +282,9 @@ class JoinResult:
     def sentence(self) -> str:
         """The join in one sentence: rows, kind, columns, method, cardinality and matched rows."""
         if not len(self.matches.left):
-            tried = f": no row matches on {self.condition} ({_METHODS[self.by]})" if self.is_made else ""
+            tried = f": no row matches on {self.condition} ({LABELS[self.by]})" if self.is_made else ""
             return f"Nothing joins{tried}. {self.why}".rstrip()
-        method = _METHODS[self.by]
+        method = LABELS[self.by]
         similar = self.pairs_by(SIMILAR) if self.by in ("equal", "transform") else 0
         also = f", {similar:,} of the {len(self.matches.left):,} pairs by similarity" if similar else ""
         return (

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from dovetail.errors import InputError
+from dovetail.methods.registry import EQUAL, SEARCH_METHODS, method_called
 
-METHODS = ("equal", "parts", "transform", "semantic", "through")
 _MOST = 10  # hits, where nothing else is said
 
 
@@ -30,15 +30,14 @@ class SearchRequest:
     min_overlap: int = 1
     include_self: bool = False
     fast: bool = False  # from sketches, which may miss some
-    by: str = METHODS[0]
+    by: str = EQUAL.name
     min_similarity: float | str | None = None  # semantic only
     copies: bool | None = None  # whether near-copies are hits of their own; None: with a threshold they are
 
     def __post_init__(self) -> None:
         if self.by == "similar":
             raise InputError("`by='similar'` is for joins; search an index with `by='semantic'`.")
-        if self.by not in METHODS:
-            raise InputError(f"`by` is {self.by!r}; it must be one of {', '.join(METHODS)}.")
+        method_called(self.by, SEARCH_METHODS)
         if self.by == "semantic" and (self.fast or self.min_overlap > 1):
             raise InputError("`fast` and `min_overlap` do not go with `by='semantic'`; use `threshold`.")
         if self.by == "through" and (self.threshold is not None or self.min_overlap > 1):

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from fastapi import Path, Query
 
+from dovetail.methods import registry
+
 _LONGEST = 2_000  # characters of a name or a glob; arbitrary, names of files are shorter
 
 _TABLE_HELP = "A table of the lake by its id, an upload (upload-…) or a result (result-…)."
@@ -51,9 +53,9 @@ Edges = Annotated[Literal["keys", "inds"], Query(description="Likely foreign key
 Rows = Annotated[int, Query(ge=0, le=10_000, description="How many joined rows to return; 0 only counts them.")]
 Offset = Annotated[int, Query(ge=0, le=10**12)]
 Limit = Annotated[int, Query(ge=0, le=10_000)]
-SearchBy = Annotated[Literal["equal", "parts", "transform", "semantic", "through"], Query(description="The method.")]
+SearchBy = Annotated[registry.SearchBy, Query(description="The method.")]
 JoinBy = Annotated[
-    Literal["equal", "parts", "transform", "similar", "semantic", "through"] | None,
+    registry.JoinBy | None,
     Query(description="The method; by default what the values suggest."),
 ]
 How = Annotated[Literal["inner", "left", "right", "outer", "semi", "anti"], Query(description="The kind of join.")]

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from dovetail import __version__
 from dovetail._cancel import Cancelled
+from dovetail.methods.registry import JoinBy, SearchBy
 from dovetail.search.hit import Hit
 from dovetail.serve.problems import explained
 from dovetail.serve.question import Question
@@ -66,7 +67,7 @@ class Tools:
 
     async def search(
         self, table: Table, on: str | None = None, k: K = 5, offset: Offset = 0,
-        by: Literal["equal", "parts", "transform", "semantic", "through"] = "equal",
+        by: SearchBy = "equal",
     ) -> Answer:  # fmt: skip
         """Find tables of the lake that join with a table. `on` names a column of it, or several with commas between."""
         hits = await self._ask("search", table=table, on=on, k=offset + k, by=by)
@@ -81,7 +82,7 @@ class Tools:
     async def join(
         self, table: Table, other: Table, on: str | None = None,
         how: Literal["inner", "left", "right", "outer", "semi", "anti"] = "inner",
-        by: Literal["equal", "parts", "transform", "similar", "semantic", "through"] | None = None,
+        by: JoinBy | None = None,
     ) -> Answer:  # fmt: skip
         """Join two tables, on left=right, or several of these with commas between; or on the best columns it finds."""
         found = await self._ask("join", table=table, other=other, rows=_SAMPLE, on=on, how=how, by=by)

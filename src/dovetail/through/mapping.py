@@ -22,7 +22,6 @@ from dovetail.through.votes import Votes
 
 THEN = " → "  # between the names of two tables in a row
 _SHOWN = 3  # tables, and other partners, of each pair
-LIKELY = 0.5  # a join through the lake is made unasked, and is a hit, if it is more likely right than wrong
 FEATURES = ("certain", "partners")
 """Of a mapping: how likely its partners are, and how many different ones there are, on the side that has fewer."""
 

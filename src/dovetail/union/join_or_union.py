@@ -8,6 +8,7 @@ from itertools import islice
 
 from dovetail._types import Array
 from dovetail.evidence.lake_columns import LakeColumns
+from dovetail.evidence.thresholds import LIKELY_UNION
 from dovetail.search.hit import Hit
 from dovetail.search.hits import Hits, TableToAppend
 from dovetail.tables.input_table import InputTable
@@ -15,7 +16,6 @@ from dovetail.union.measure import UnionJudge
 
 _MORE = 6  # tables that are no hits but have half of the names of columns, judged as well; arbitrary, for time
 _JUDGED = 100  # hits, the best; arbitrary, for time: each takes 15 ms, and a threshold may find thousands
-_LIKELY = 0.5  # more likely than not, a person would append the table
 
 
 def with_unions(lake: Callable[[], LakeColumns], mine: InputTable, allowed: Sequence[Array], hits: Hits) -> Hits:
@@ -43,4 +43,6 @@ def _others(judge: UnionJudge, known: set[str]) -> tuple[TableToAppend, ...]:
     """Tables that are not known yet and whose rows could be appended, the likeliest first."""
     others = (number for number in judge.with_my_names().tolist() if judge.name_of(number) not in known)
     likely = [TableToAppend(each.table.name, each.probability) for each in judge.judge(list(islice(others, _MORE)))]
-    return tuple(sorted((each for each in likely if each.probability > _LIKELY), key=lambda each: -each.probability))
+    return tuple(
+        sorted((each for each in likely if each.probability > LIKELY_UNION), key=lambda each: -each.probability)
+    )

@@ -12,9 +12,9 @@ import numpy as np
 from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.evidence.lake_columns import LakeColumns
+from dovetail.evidence.thresholds import SHOWN_HIT
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.normalise.hashing import hash_tokens
-from dovetail.search.overlap.search import POOR
 from dovetail.tables.input_table import InputTable, open_table
 from dovetail.union.alignment import Alignment
 from dovetail.union.hits import UnionHit, UnionHits
@@ -51,7 +51,7 @@ def search_unions(segments: Sequence[OpenSegment], request: UnionRequest) -> Uni
     judge = UnionJudge(LakeColumns(segments), mine, [segment.allowed(request.tables, but) for segment in segments])
     judged = judge.judge(judge.candidates(max(_JUDGED, _FACTOR * request.k)).tolist() if segments else [])
     judged.sort(key=lambda each: (-each.probability, each.table.name))
-    good = [each for each in judged[: request.k] if each.probability >= POOR]
+    good = [each for each in judged[: request.k] if each.probability >= SHOWN_HIT]
     hits = [_hit(rank, mine, each) for rank, each in enumerate(good, 1)]
     return UnionHits(hits, mine.name, time.perf_counter() - begun)
 

@@ -12,8 +12,8 @@ from dovetail._model import Model, load_model
 from dovetail.api.lake import Lake
 from dovetail.evidence.features import rarity
 from dovetail.evidence.lake_columns import LakeColumns
+from dovetail.evidence.thresholds import SHOWN_HIT
 from dovetail.search import engine
-from dovetail.search.overlap.search import POOR
 from dovetail.search.ranking.features import FEATURES
 from dovetail.search.ranking.reasons import _GROUPS, reasons
 from dovetail.search.ranking.surroundings import Surroundings, rarity_of_share
@@ -74,7 +74,7 @@ def test_lookups_come_before_joins_that_repeat_rows_whatever_their_names(shop):
     hits = shop[0].search(mine)
     assert (hits[0].table, hits[0].cardinality) == ("articles.csv", "1:1")
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert all(POOR <= hit.score <= 1 for hit in hits)
+    assert all(SHOWN_HIT <= hit.score <= 1 for hit in hits)
 
 
 def test_the_folder_of_the_query_counts(shop, tmp_path):

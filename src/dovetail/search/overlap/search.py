@@ -13,6 +13,7 @@ from dovetail._model import Model, load_model
 from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.evidence.lake_columns import LakeColumns
+from dovetail.evidence.thresholds import SHOWN_HIT
 from dovetail.indexes.lsh_ensemble.core import least_overlap
 from dovetail.search import engine
 from dovetail.search.decided import ranked
@@ -28,7 +29,6 @@ from dovetail.tables.input_column import InputColumn
 from dovetail.tables.input_table import InputTable
 
 _MOST_TIES = 1_000  # matches with the overlap of the last one that are compared; arbitrary, a tenth of a second
-POOR = 0.04  # the probability below which a match is not worth a line; arbitrary: one in twenty-five makes sense
 _NEAREST = 3  # named if there is no hit
 
 
@@ -100,7 +100,7 @@ class _ColumnSearch:
 
         Poor ones are left out, unless the request says how many values a hit must share.
         """
-        good = [candidate for candidate in self._ranked if self._has_limit or candidate.score >= POOR]
+        good = [candidate for candidate in self._ranked if self._has_limit or candidate.score >= SHOWN_HIT]
         hits = [candidate.hit(self._model, rank) for rank, candidate in enumerate(good[: self.request.most], 1)]
         return self.query.with_accepted(hits), self.query.left_out(len(good))
 

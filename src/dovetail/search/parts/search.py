@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.errors import InputError
+from dovetail.evidence.thresholds import SHOWN_SHARE
 from dovetail.search import engine
 from dovetail.search.engine import Match
 from dovetail.search.hits import Hits
@@ -29,7 +30,6 @@ from dovetail.tables.exploded import Exploded, explode, separator_of, whole
 from dovetail.tables.input_table import InputTable, lake_table
 
 _MORE = 4  # times as many columns as hits are asked for: some are of one table, and some hold several values themselves
-_POOR = 0.2  # of the smaller side's values: less is not worth a line, as after a transformation
 
 
 def search_parts(query: Query) -> Hits:
@@ -60,7 +60,7 @@ def search_parts(query: Query) -> Hits:
 
 def _is_enough(mine: _QueryColumn, match: Match, request: SearchRequest) -> bool:
     if request.share is None and request.min_overlap == 1:
-        return match.overlap >= _POOR * min(mine.size, mine.size_of(match))
+        return match.overlap >= SHOWN_SHARE * min(mine.size, mine.size_of(match))
     return match.overlap >= max(request.min_overlap, (request.share or 0) * mine.size)
 
 

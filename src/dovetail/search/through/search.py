@@ -17,6 +17,7 @@ import numpy as np
 from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.errors import InputError
+from dovetail.evidence.thresholds import LIKELY_THROUGH
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.search import engine
 from dovetail.search.engine import Match
@@ -29,13 +30,13 @@ from dovetail.tables.input_table import InputTable, lake_table
 from dovetail.through.bridges import text_columns
 from dovetail.through.columns import is_of
 from dovetail.through.lookup import Effort, Excluded, map_columns, values_of
-from dovetail.through.mapping import LIKELY, ValueMapping, how_likely
+from dovetail.through.mapping import ValueMapping, how_likely
 
 _CARRIERS = 20  # columns that hold most of my values; arbitrary, for time
 _REACHED = 10  # columns that hold most of what is beside them, for each; arbitrary, for time
 _JUDGED = 3  # candidates for each hit that is asked for; arbitrary, for time
 _LEAST = 3  # of my values, and of those beside them: fewer are found by chance
-_WORTH_COMPARING = LIKELY / 2
+_WORTH_COMPARING = LIKELY_THROUGH / 2
 """How likely a join by equal values must be for similar spellings to be looked for: comparing texts takes most of the
 time, and makes few unlikely joins likely (docs/benchmarks/through.md)."""
 
@@ -62,7 +63,7 @@ def search_through(query: Query) -> Hits:
         if match.table in found or decided.rejects_match((column.name,), match):
             continue
         hit = _hit(segments, table, column, match)
-        if hit is not None and hit.score >= LIKELY and hit.overlap > _held_directly(match, column):
+        if hit is not None and hit.score >= LIKELY_THROUGH and hit.overlap > _held_directly(match, column):
             found[match.table] = hit
     hits = sorted(found.values(), key=lambda hit: (-hit.score, -hit.overlap, hit.table))[:k]
     nothing = "" if hits else f"No table of the lake joins with {column.name} of {table.name} through others."

@@ -17,6 +17,7 @@ from dovetail._cancel import check_cancelled
 from dovetail._types import Array
 from dovetail.errors import InputError
 from dovetail.evidence.features import rarity
+from dovetail.evidence.thresholds import SHOWN_SHARE
 from dovetail.indexes.open_segment import OpenSegment
 from dovetail.indexes.pieces.core import keys_of
 from dovetail.search.engine import Match
@@ -36,7 +37,6 @@ _LEARNED_FROM = 400  # values on each side that share pieces
 _LONGEST = 80.0  # characters, on average: longer values are prose
 _LEAST_MATCHED = 3
 _LEAST_SHARE = 0.1  # of the smaller column's values: less is chance
-_POOR = 0.2  # of the smaller column's values, with equal ones: less is not worth a line; set by hand
 
 
 def search_transformed(query: Query) -> Hits:
@@ -119,7 +119,7 @@ def _verified(match: Match, mine: QueryRows, request: SearchRequest) -> Transfor
 
 def _is_enough(hit: TransformedHit, compared: ComparedValues, request: SearchRequest) -> bool:
     if request.share is None and request.min_overlap == 1:
-        return hit.score * compared.query_size >= _POOR * min(compared.query_size, compared.column_size)
+        return hit.score * compared.query_size >= SHOWN_SHARE * min(compared.query_size, compared.column_size)
     return hit.overlap >= max(request.min_overlap, (request.share or 0) * hit.query_size)
 
 

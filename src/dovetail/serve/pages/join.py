@@ -11,21 +11,19 @@ from nicegui import ui
 from starlette.requests import Request
 
 from dovetail.catalog.decisions import JOINS, NEVER
-from dovetail.join.request import KINDS, METHODS
+from dovetail.join.request import KINDS
+from dovetail.methods.registry import LABELS
 from dovetail.serve.pages import parts
 from dovetail.serve.pages.frame import Desk, filled, frame, loading, shown_in
 from dovetail.serve.pages.program import ProgramEditor
 from dovetail.serve.rest import program_document
 
 _ANY = ""
-_METHOD_WORDS = {_ANY: "what the values suggest", "equal": "equal values", "parts": "parts of cells",
-                 "transform": "after a transformation", "similar": "similar values",
-                 "semantic": "similar spelling or meaning",
-                 "through": "through other tables of the lake"}  # fmt: skip
+_METHOD_WORDS = {_ANY: "what the values suggest", **LABELS}
 _KIND_WORDS = {"inner": "only rows that match (inner)", "left": "all rows of the left table (left)",
                "right": "all rows of the right table (right)", "outer": "all rows of both (outer)",
                "semi": "left rows with a match, alone (semi)", "anti": "left rows without a match (anti)"}  # fmt: skip
-assert tuple(_METHOD_WORDS)[1:] == METHODS and tuple(_KIND_WORDS) == KINDS
+assert tuple(_KIND_WORDS) == KINDS
 
 
 def add(desk: Desk) -> None:
@@ -37,7 +35,7 @@ def add(desk: Desk) -> None:
         if not (table and other):
             ui.navigate.to("/")
             return
-        how, by = how if how in KINDS else KINDS[0], by if by in METHODS else _ANY
+        how, by = how if how in KINDS else KINDS[0], by if by in LABELS else _ANY
         asked = {"on": on, "how": how, "by": by, "program": program}
         with frame(request, "Join", "Search") as page:
             async with loading(page, "Opening both tables …") as place:

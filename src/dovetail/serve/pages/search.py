@@ -12,19 +12,17 @@ from nicegui import events, ui
 from starlette.requests import Request
 
 from dovetail._text import first_names
+from dovetail.methods.registry import LABELS, SEARCH_METHODS
 from dovetail.search.hit import Hit
 from dovetail.search.hits import Hits
-from dovetail.search.request import METHODS
 from dovetail.serve.kept import is_kept, upload_suffix
 from dovetail.serve.pages import parts
 from dovetail.serve.pages.frame import Desk, filled, frame, loading, shown_in
 from dovetail.tables.column_names import column_list
 from dovetail.through.mapping import ValuePair
 
-_METHODS = {"equal": "equal values", "parts": "parts of cells", "transform": "after a transformation",
-            "semantic": "similar spelling or meaning", "through": "through other tables"}  # fmt: skip
+_METHODS = {name: LABELS[name] for name in SEARCH_METHODS}
 _OFFERED, _CHIPS, _BRINGS, _MAPPED = 8, 60, 12, 50
-assert tuple(_METHODS) == METHODS
 
 
 def add(desk: Desk) -> None:
@@ -41,7 +39,7 @@ def add(desk: Desk) -> None:
                 await _pick(desk)
 
     @ui.page("/search")
-    async def search(request: Request, table: str = "", on: str = "", by: str = METHODS[0]) -> None:
+    async def search(request: Request, table: str = "", on: str = "", by: str = SEARCH_METHODS[0]) -> None:
         if not table:
             ui.navigate.to("/")
             return
@@ -140,7 +138,7 @@ def _query(history: list[dict[str, Any]], rows: dict[str, Any], table: str, on: 
             parts.small_table(rows["columns"], rows["data"])
         with ui.element("div").classes("dt-row"):
             ui.select(
-                _METHODS, value=by if by in _METHODS else METHODS[0], label="Values match if they are",
+                _METHODS, value=by if by in _METHODS else SEARCH_METHODS[0], label="Values match if they are",
                 on_change=lambda event: ui.navigate.to(parts.address("/search", table=table, on=on, by=event.value)),
             ).props("outlined dense").style("width: 18rem")  # fmt: skip
             with ui.element("div").classes("dt-row end small").style("width: auto"):

@@ -7,10 +7,10 @@ from typing import Any
 from nicegui import ui
 from starlette.requests import Request
 
+from dovetail.evidence.thresholds import LIKELY_UNION
 from dovetail.serve.pages import parts
 from dovetail.serve.pages.frame import Desk, filled, frame, loading
 
-_LIKELY = 0.5  # more likely than not
 _RELATIONS = {"copy": "a copy of yours", "version": "a version of yours"}
 
 
@@ -29,7 +29,7 @@ def add(desk: Desk) -> None:
                     ui.link("What joins with it?", parts.address("/search", table=table)).classes("small")
                     if not hits:
                         parts.nothing(hits.sentence)
-                    elif hits[0].probability < _LIKELY:
+                    elif hits[0].probability < LIKELY_UNION:
                         parts.soft("None of these is likely to hold the same kind of rows; the nearest come first.")
                     for hit in hits:
                         _hit(hit)

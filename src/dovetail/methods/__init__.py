@@ -1,0 +1,1 @@
+"""The methods of search and join: what decides which values match."""
