@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -54,6 +55,10 @@ class SparkRequest:
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
+_MASTER = re.compile(r"yarn|local(\[(\*|\d+)(, *\d+)?\])?|local-cluster\[.+\]|\w+://.+")
+"""What Spark may take; for anything else it prints pages of Java before it ends."""
+
+
 def require_spark() -> None:
     """Raises where pyspark is not installed."""
     try:
@@ -80,6 +85,10 @@ def spark_session(request: SparkRequest) -> Iterator[SparkEngine]:
         yield SparkEngine(session, own=False)
         return
     master = request.master or ("" if _is_decided() else LOCAL)
+    if master and not _MASTER.fullmatch(master):
+        raise InputError(
+            f"{master} is no Spark master; give local[*], local[N], spark://HOST:PORT, yarn or k8s://HOST:PORT."
+        )
     session = _start(master, request.conf)
     try:
         yield SparkEngine(session, own=True, here=master.startswith("local"))

@@ -54,8 +54,16 @@ def test_a_session_leaves_the_environment_as_it_was(monkeypatch):
     assert engine.session._jsc.sc().isStopped()
 
 
-@pytest.mark.parametrize("master", ["nonsense", "local[none]"])
-def test_a_master_that_is_none_is_said_in_a_sentence(master):
+@pytest.mark.parametrize("master", ["nonsense", "local[none]", "local[]", "spark://"])
+def test_a_master_that_is_none_is_refused_before_java_starts(master, monkeypatch):
+    monkeypatch.setattr("dovetail._spark.session.java_home", lambda: pytest.fail("Java is looked for"))
+    with pytest.raises(InputError, match="is no Spark master; give local"), spark_session(SparkRequest(master=master)):
+        pass
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("master", ["k9s://nowhere", "local-cluster[none]"])
+def test_what_spark_says_of_a_master_is_said_in_a_sentence(master):
     with (
         pytest.raises(BuildFailed, match="Could not parse Master URL") as raised,
         spark_session(SparkRequest(master=master)),
