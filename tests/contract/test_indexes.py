@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +49,7 @@ LAKES: dict[str, list[Column]] = {
 }
 
 every_index = pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)
-every_lake = pytest.mark.parametrize("lake", LAKES.values(), ids=LAKES)
+every_lake = pytest.mark.parametrize("lake", LAKES)
 columns = st.lists(
     st.lists(st.lists(st.text("abcä1 ", max_size=3) | st.text(max_size=5), max_size=8), max_size=3), max_size=6
 )
@@ -77,6 +79,18 @@ def build(folder: Path, lake: list[Column], memory_bytes: int = PLENTY) -> Segme
     return Segment(folder / "segments", writer.finish(found))
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Callable[[str, int], tuple[Path, Segment]]:
+    """A lake by its name and the memory, as a folder with one segment: built once, and only to be read."""
+
+    @functools.cache
+    def make(lake: str, memory_bytes: int) -> tuple[Path, Segment]:
+        folder = tmp_path_factory.mktemp("built")
+        return folder, build(folder, LAKES[lake], memory_bytes)
+
+    return make
+
+
 def arrays_of(segment: Segment, index: Index) -> dict[str, tuple[str, bytes]]:
     """All but what was measured while building, of which no two are the same, and the codes of tokens, which are
     learned from the first bucket: their tokens are compared instead."""
@@ -103,10 +117,10 @@ def test_says_what_it_is(index):
 @every_index
 @every_lake
 @pytest.mark.parametrize("memory_bytes", [1, 2_000_000, PLENTY])
-def test_builds_opens_and_checks_clean(tmp_path, index, lake, memory_bytes):
-    segment = build(tmp_path, lake, memory_bytes)
+def test_builds_opens_and_checks_clean(built, index, lake, memory_bytes):
+    folder, segment = built(lake, memory_bytes)
     assert segment.parts[index.name]["version"] == index.version
-    file = tmp_path / "segments" / segment.ref.id / f"{index.name}.dvt"
+    file = folder / "segments" / segment.ref.id / f"{index.name}.dvt"
     assert segment.parts[index.name]["bytes"] == file.stat().st_size
     assert segment.damage() == []
     assert list(index.check(segment)) == []
@@ -115,8 +129,8 @@ def test_builds_opens_and_checks_clean(tmp_path, index, lake, memory_bytes):
 
 @every_index
 @every_lake
-def test_spilling_changes_nothing(tmp_path, index, lake):
-    in_memory, spilled = build(tmp_path, lake), build(tmp_path, lake, memory_bytes=1)
+def test_spilling_changes_nothing(built, index, lake):
+    (_, in_memory), (_, spilled) = built(lake, PLENTY), built(lake, 1)
     assert arrays_of(in_memory, index) == arrays_of(spilled, index)
 
 

@@ -62,7 +62,7 @@ def test_equals_brute_force(tmp_path_factory, tables, query, k, share, megabyte)
         return
     assert tokens == {normalise_value(value, column.type) for value in query} - {None}
     truth = brute_force(lake, tokens)
-    every = lake.search(query, on="values", k=1_000, copies=True)
+    every = lake.search(query, on="values", k=len(truth) + 1, copies=True)
     assert answers(every) == truth
     best = lake.search(query, on="values", k=k, copies=True)
     assert [(hit.table, hit.columns) for hit in best] == [(hit.table, hit.columns) for hit in every[:k]]

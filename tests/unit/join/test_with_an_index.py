@@ -25,7 +25,6 @@ def test_the_same_join_as_without(sample_index, left, right):
 
 STRANGERS = [
     ("science/elements.csv", "geo/regions.csv"),
-    ("economy/store-orders.csv.gz", "science/thermochemistry.csv"),
     ("geo/regions.csv", "transport/us-airports.csv"),
 ]
 
@@ -33,5 +32,4 @@ STRANGERS = [
 @pytest.mark.parametrize(("left", "right"), STRANGERS, ids=lambda name: name.rpartition("/")[2])
 def test_the_lake_relates_no_strangers_unasked(sample_index, left, right):
     """Tables that hold short codes of both would join each row with many."""
-    for tables in ((left, right), (str(SAMPLE_LAKE / left), str(SAMPLE_LAKE / right))):
-        assert dovetail.open(sample_index).join(*tables).matched == (0, 0)
+    assert dovetail.open(sample_index).join(left, right).matched == (0, 0)
